@@ -86,6 +86,7 @@ function handOn(exchange: Exchange, api: RemoteApi, parts: AggregationParts): Re
     origin: "configured",
     trust: api.trust,
     pair: parts.frontProxy(),
+    user: user.name,
     method: info.method,
     target: relayedTarget(info, query),
     headers: identityHeaders(user),

@@ -66,7 +66,7 @@ async function proxy(
     info.resource === "nodes" ? await nodeTarget(name, verbParts) : await endTarget(name, info, verbParts);
   const base = baseOf(info);
   if (info.rest === "" && asksForPage(request, info)) return redirect(base, info);
-  return verbParts.relay.send(request, relayPlace(request, info, target));
+  return verbParts.relay.send(request, { ...relayPlace(request, info, target), user: user.name });
 }
 
 /** Without a port, or with the kubelet's, the request goes to the kubelet with this server's certificate. */
@@ -95,7 +95,11 @@ async function endTarget(
   };
 }
 
-function relayPlace({ headers }: AcceptedRequest, info: ResourceRequest, target: RelayTarget): RelayPlace {
+function relayPlace(
+  { headers }: AcceptedRequest,
+  info: ResourceRequest,
+  target: RelayTarget,
+): Omit<RelayPlace, "user"> {
   const { method, rest, rawPath, rawQuery } = info;
   const { authority } = target.address;
   const ownHost = headers.get("host");

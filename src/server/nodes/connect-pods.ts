@@ -66,7 +66,7 @@ async function connect(
   // As upstream, the log of a pod without a node is empty.
   if (nodeName === "") return { status: 204, headers: new Map(), body: new Uint8Array() };
   const target = await parts.link.kubelet(nodeName);
-  const common = { ...target, headers: {}, isWatch: false, headMs: HEAD_MS };
+  const common = { ...target, user: user.name, headers: {}, isWatch: false, headMs: HEAD_MS };
   if (subresource === "log") {
     const path = logPath(pod, query);
     const trust = isTrue(query.get("insecureSkipTLSVerifyBackend"))

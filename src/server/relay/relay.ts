@@ -28,6 +28,8 @@ export type RelayTarget = Pick<DialRequest, "address" | "origin" | "trust" | "pa
 
 /** Target of a request and the headers to add. */
 export interface RelayPlace extends RelayTarget {
+  /** Name of the user whose request it is. */
+  readonly user: string;
   readonly method: string;
   /** Path and query. */
   readonly target: string;
@@ -46,6 +48,8 @@ export interface RelayPlace extends RelayTarget {
 
 /** Requests in flight at one server, over all clients. Each holds two sockets. */
 const RELAYED_MAX = 4000;
+/** Of them, those of one user: followed logs would otherwise keep other users from all aggregated APIs. */
+const RELAYED_PER_USER_MAX = 1000;
 /** Time until an unread response body is destroyed. The client may have got another answer. */
 const UNREAD_MS = 30_000;
 /** Wait for the response head. It exceeds the time limit of every client request. */
@@ -55,18 +59,26 @@ const READS: ReadonlySet<string> = new Set(["GET", "HEAD", "OPTIONS"]);
 export class Relay {
   readonly #parts: RelayParts;
   #underWay = 0;
+  readonly #byUser = new Map<string, number>();
 
   constructor(parts: RelayParts) {
     this.#parts = parts;
   }
 
   async send(request: AcceptedRequest, place: RelayPlace): Promise<HttpResponse> {
+    const { user } = place;
     if (this.#underWay >= RELAYED_MAX)
       return refusal(request, 503, `${RELAYED_MAX} requests are being handed on already`);
-    this.#underWay++;
+    if (this.#ofUser(user) >= RELAYED_PER_USER_MAX)
+      return refusal(
+        request,
+        503,
+        `${RELAYED_PER_USER_MAX} requests of the user are being handed on already`,
+      );
+    this.#count(user, 1);
     const life = new RelayLife(this.#parts.loop, request.signal, place.headMs ?? HEAD_MS);
     const ended = (): void => {
-      this.#underWay--;
+      this.#count(user, -1);
       life.end();
     };
     try {
@@ -87,6 +99,17 @@ export class Relay {
       if (place.unreached !== undefined) throw place.unreached(why) as Error;
       return refusal(request, 503, unreachedText(why));
     }
+  }
+
+  #ofUser(user: string): number {
+    return this.#byUser.get(user) ?? 0;
+  }
+
+  #count(user: string, change: 1 | -1): void {
+    this.#underWay += change;
+    const count = this.#ofUser(user) + change;
+    if (count === 0) this.#byUser.delete(user);
+    else this.#byUser.set(user, count);
   }
 
   #answer(opened: ReceivedResponse, request: AcceptedRequest, place: RelayPlace): HttpResponse {
