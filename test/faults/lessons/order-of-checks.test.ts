@@ -99,7 +99,7 @@ describe("exec, attach, port-forward and proxy", () => {
 
   test("of a node needs it too: the right to read nodes/proxy runs nothing", async () => {
     await using api = await withBob({ apiGroups: [""], resources: ["nodes/proxy"], verbs: ["get"] });
-    const headers = { connection: "upgrade", upgrade: "websocket" };
+    const headers = new Map(Object.entries({ connection: "upgrade", upgrade: "websocket" }));
     const paths = [
       "exec/default/p/a",
       "run/default/p/a",
@@ -107,12 +107,22 @@ describe("exec, attach, port-forward and proxy", () => {
       "portForward/default/p",
       "%65xec/default/p/a",
     ];
+    const codeOf = async (method: string, target: string, isUpgrade: boolean): Promise<number> => {
+      const { signal } = new AbortController();
+      const readBody = (): Promise<Uint8Array> => Promise.resolve(new Uint8Array());
+      const answer = await api.handler({
+        ...{ method, target, headers, isUpgrade, signal, readBody },
+        peer: BOB.as,
+      });
+      return answer.status;
+    };
 
     for (const path of paths) {
       const target = `/api/v1/nodes/n/proxy/${path}?command=id`;
-      const { code } = await api.send("GET", target, undefined, { ...BOB, headers });
-      // The request is refused, or no node could run anything.
-      expect([target, code === 403 || code === 404 || code === 503]).toEqual([target, true]);
+      expect([target, await codeOf("GET", target, true)]).toEqual([target, 403]);
+      expect([target, await codeOf("HEAD", target, true)]).toEqual([target, 403]);
+      // There is no such node.
+      expect([target, await codeOf("GET", target, false)]).toEqual([target, 404]);
     }
   });
 });

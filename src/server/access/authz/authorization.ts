@@ -16,7 +16,7 @@ export function authorize(authorizer: Authorizer): Stage {
   return (exchange, next) => {
     const attributes = attributesOf(exchange);
     const enforced = enforce(attributes, authorizer, exchange.notes);
-    if (!needsCreation(attributes)) return whenDone(enforced, () => next(exchange));
+    if (!needsCreation(attributes, exchange.request)) return whenDone(enforced, () => next(exchange));
     const creation = { ...attributes, verb: "create" };
     return whenDone(enforced, () =>
       whenDone(enforce(creation, authorizer, exchange.notes), () => next(exchange)),
@@ -35,15 +35,17 @@ function enforce(
 
 const INTO_CONTAINERS: ReadonlySet<string> = new Set(["exec", "attach", "portforward"]);
 
-/** Opening a stream into a container also needs `create`, because it has effects even when opened by GET. */
-function needsCreation({ verb, group, resource, subresource }: AccessAttributes): boolean {
-  return (
-    verb === "get" &&
-    subresource !== "" &&
-    group === "" &&
-    resource === "pods" &&
-    INTO_CONTAINERS.has(subresource)
-  );
+/**
+ * Opening a stream into a container also needs `create`, because it has effects even when opened by GET. A stream through
+ * `nodes/proxy` may be one: the kubelet sees the server as its caller, not the user.
+ */
+function needsCreation(
+  { verb, group, resource, subresource }: AccessAttributes,
+  { isUpgrade = false }: Exchange["request"],
+): boolean {
+  if (subresource === "" || group !== "") return false;
+  if (resource === "nodes") return subresource === "proxy" && isUpgrade && verb !== "create";
+  return verb === "get" && resource === "pods" && INTO_CONTAINERS.has(subresource);
 }
 
 /** Attributes of a request for the authorizers. */
