@@ -144,6 +144,25 @@ describe("a request", () => {
     expect(logged).not.toContain(token);
   });
 
+  test("for changes has no values, which the policy may keep out of the log elsewhere", async () => {
+    const quiet = "{level: Metadata, resources: [{resources: [configmaps]}]}";
+    const cluster = await start(`${quiet}, {level: RequestResponse}`);
+    const secretive = {
+      apiVersion: "v1",
+      kind: "ConfigMap",
+      metadata: { name: "a" },
+      data: { k: "hunter2" },
+    };
+    await cluster.ask("POST", MAPS, { body: secretive });
+
+    const changes = await cluster.ask("GET", "/apis/causes.setpoint.dev/v1/namespaces/default/changes");
+
+    expect(changes.text).toContain("hunter2");
+    const logged = await log(cluster);
+    expect(logged).toContain('{"path":"data"}');
+    expect(logged).not.toContain("hunter2");
+  });
+
   test("for a token says by which name it is known when it is used", async () => {
     const cluster = await start("{level: Metadata, resources: [{resources: [serviceaccounts/token]}]}");
     await cluster.ask("POST", "/api/v1/namespaces/default/serviceaccounts", {

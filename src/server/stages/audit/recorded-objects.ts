@@ -1,4 +1,5 @@
 /** Turns request and response objects into text for the log, in the requested version, without secrets. */
+import { CAUSES_GROUP } from "../../../api/causes/change.ts";
 import { isJsonObject } from "../../../api/json/json-object.ts";
 import type { JsonObject } from "../../../api/json/json-object.ts";
 import { stringifyJson } from "../../../api/json/json-text.ts";
@@ -55,6 +56,7 @@ function bounded(text: string): Recorded {
 /** Removes tokens at every level, unlike kube-apiserver: every reader of the log could use them. */
 function shown(value: unknown, { info, omitManagedFields }: RecordOptions): unknown {
   if (!isJsonObject(value)) return value;
+  if (info.type !== "other" && info.group === CAUSES_GROUP) return withoutValues(value);
   const object = omitManagedFields ? withoutField(value, "metadata", "managedFields") : value;
   if (!carriesToken(info)) return object;
   return withoutField(withoutField(object, "spec", "token"), "status", "token");
@@ -65,6 +67,20 @@ function carriesToken(info: RequestInfo): boolean {
   const { group, resource, subresource } = info;
   if (group === "authentication.k8s.io") return resource === "tokenreviews";
   return group === "" && resource === "serviceaccounts" && subresource === "token";
+}
+
+/** Changes contain values of other kinds, for which the policy may ask less. */
+function withoutValues(list: JsonObject): JsonObject {
+  const { items } = list;
+  if (!Array.isArray(items)) return list;
+  const kept = items.map((item: unknown) => {
+    if (!isJsonObject(item) || !Array.isArray(item["fields"])) return item;
+    const paths = item["fields"].map((field: unknown) =>
+      isJsonObject(field) ? { path: field["path"] } : field,
+    );
+    return { ...item, fields: paths };
+  });
+  return { ...list, items: kept };
 }
 
 function withoutField(object: JsonObject, part: string, field: string): JsonObject {
