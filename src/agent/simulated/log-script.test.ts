@@ -1,7 +1,7 @@
 import { describe, expect, test } from "vitest";
 import type { Container, Pod } from "../../api/generated/types/core-v1.ts";
 import { incomplete } from "../../api/object-fixture.ts";
-import { entriesOf, logScriptOf, nextEntryAt, type LogScript } from "./log-script.ts";
+import { keptLines, lineOf, logScriptOf, nextEntryAt, type LogScript } from "./log-script.ts";
 
 const WEB = incomplete<Container>({ name: "web" });
 
@@ -13,7 +13,11 @@ function scriptOf(annotations: Readonly<Record<string, string>>): LogScript {
 }
 
 function texts(script: LogScript, after: number, until: number): readonly string[] {
-  return entriesOf(script, 1000, { after, until }).map(({ at, text }) => `${String(at)} ${text}`);
+  const { from, to } = keptLines(script, 1000, { after, until });
+  return Array.from({ length: to - from }, (_, index) => {
+    const { at, text } = lineOf(script, 1000, from + index);
+    return `${String(at)} ${text}`;
+  });
 }
 
 describe("the log of a simulated container", () => {
@@ -49,10 +53,17 @@ describe("the log of a simulated container", () => {
   test("keeps a bounded number of lines of a long run", () => {
     const script = scriptOf({ log: "tick", "log-every": "1s" });
     const until = 1000 + 86_400_000 * 30;
-    const entries = entriesOf(script, 1000, { after: 0, until });
+    const { from, to } = keptLines(script, 1000, { after: 0, until });
 
-    expect(entries).toHaveLength(10_000);
-    expect(entries.at(-1)?.at).toBe(until);
+    expect(to - from).toBe(10_000);
+    expect(lineOf(script, 1000, to - 1).at).toBe(until);
+  });
+
+  test("has lines at the end of a period, once each", () => {
+    const script = scriptOf({ log: "tick\n+1s tock", "log-every": "1s" });
+
+    expect(texts(script, 0, 3000)).toEqual(["1000 tick", "2000 tock", "2000 tick", "3000 tock", "3000 tick"]);
+    expect(texts(script, 2000, 3000)).toEqual(["3000 tock", "3000 tick"]);
   });
 
   test("finds the lines since a late time without the earlier rounds", () => {

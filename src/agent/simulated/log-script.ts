@@ -41,7 +41,7 @@ export function logScriptOf(pod: Pod, { name }: Container, output: readonly Scri
 }
 
 function declaredLines(text: string): readonly ScriptLine[] {
-  const lines = text.replace(/\n$/, "").split("\n").map(declaredLine);
+  const lines = text.replace(/\n$/, "").split("\n", KEPT_MAX).map(declaredLine);
   return lines.toSorted((a, b) => a.afterMs - b.afterMs);
 }
 
@@ -58,24 +58,35 @@ function periodOf(every: string, lines: readonly ScriptLine[]): number | undefin
   return Math.max(everyMs, PERIOD_MIN_MS, lines.at(-1)?.afterMs ?? 0);
 }
 
-/** The newest kept lines in the times `after < at <= until` of a run that started at `startedAt`. */
-export function entriesOf(
-  { lines, everyMs }: LogScript,
+/** Consecutive lines of a run by their numbers; the first line has number 0. */
+export interface LineRange {
+  readonly from: number;
+  /** Number of the line behind the last. */
+  readonly to: number;
+}
+
+/** The kept lines in the times `after < at <= until` of a run that started at `startedAt`. */
+export function keptLines(
+  script: LogScript,
   startedAt: number,
   { after, until }: { readonly after: number; readonly until: number },
-): readonly LogEntry[] {
-  const rounds = everyMs === undefined ? 0 : Math.max(0, Math.floor((until - startedAt) / everyMs));
-  const keptRounds = Math.ceil(KEPT_MAX / Math.max(1, lines.length));
-  const missed = everyMs === undefined ? 0 : Math.floor((after - startedAt) / everyMs) - 1;
-  const entries: LogEntry[] = [];
-  for (let round = Math.max(0, rounds - keptRounds, missed); round <= rounds; round++) {
-    const base = startedAt + round * (everyMs ?? 0);
-    for (const { afterMs, text } of lines) {
-      const at = base + afterMs;
-      if (at > after && at <= until) entries.push({ at, text });
-    }
-  }
-  return entries.slice(-KEPT_MAX);
+): LineRange {
+  const to = countAt(script, until - startedAt);
+  return { from: Math.min(to, Math.max(countAt(script, after - startedAt), to - KEPT_MAX)), to };
+}
+
+export function lineOf({ lines, everyMs = 0 }: LogScript, startedAt: number, number: number): LogEntry {
+  const { afterMs = 0, text = "" } = lines[number % lines.length] ?? {};
+  return { at: startedAt + Math.floor(number / lines.length) * everyMs + afterMs, text };
+}
+
+/** Number of the lines that are printed within a time after the start. */
+function countAt({ lines, everyMs }: LogScript, elapsedMs: number): number {
+  if (elapsedMs < 0) return 0;
+  const rounds = everyMs === undefined ? 0 : Math.floor(elapsedMs / everyMs);
+  const within = elapsedMs - rounds * (everyMs ?? 0);
+  const later = lines.findIndex(({ afterMs }) => afterMs > within);
+  return rounds * lines.length + (later < 0 ? lines.length : later);
 }
 
 /** Time of the next line behind `after`; undefined when none follows. */

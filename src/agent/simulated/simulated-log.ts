@@ -3,7 +3,8 @@ import { Readable } from "node:stream";
 import { dateTimeNanosText } from "../../base/date-text.ts";
 import type { Loop, Timer } from "../../base/loop/loop.ts";
 import type { LogView } from "../runtime-handler.ts";
-import { entriesOf, nextEntryAt, type LogEntry, type LogScript } from "./log-script.ts";
+import { keptLines, lineOf, nextEntryAt } from "./log-script.ts";
+import type { LogEntry, LineRange, LogScript } from "./log-script.ts";
 
 export interface SimulatedRun {
   readonly script: LogScript;
@@ -12,28 +13,23 @@ export interface SimulatedRun {
   readonly endedAt: number | undefined;
 }
 
-/** The lines of a run up to now; following is the matter of `FollowedLog`. */
-export function shownLog({ script, startedAt, endedAt }: SimulatedRun, query: LogView, now: number): string {
-  if (query.stream === "Stderr") return "";
-  const since = Math.max(startedAt, query.sinceMs ?? startedAt) - 1;
-  const entries = entriesOf(script, startedAt, { after: since, until: Math.min(now, endedAt ?? now) });
-  const { tailLines } = query;
-  const shown = tailLines === undefined ? entries : entries.slice(Math.max(0, entries.length - tailLines));
-  return shown.map((entry) => entryText(entry, query)).join("");
-}
+/** Lines are made in pieces of about this length, as the reader takes them. */
+const PIECE_CHARS = 16 * 1024;
+const SILENT: LogScript = { lines: [], everyMs: undefined };
 
-function entryText({ at, text }: LogEntry, { timestamps }: LogView): string {
-  return timestamps ? `${dateTimeNanosText(at)} ${text}\n` : `${text}\n`;
-}
-
-/** A log that grows until `end`. */
-export class FollowedLog extends Readable {
+/** A log. With `follow` it grows until `end`. A reader that falls behind by more than is kept loses lines. */
+export class SimulatedLog extends Readable {
+  readonly #script: LogScript;
   readonly #run: SimulatedRun;
   readonly #query: LogView;
   readonly #loop: Loop;
+  /** Number of the next line. */
+  #next: number;
   #leftBytes: number;
-  /** Time of the last line that was looked for. */
-  #until: number;
+  /** No line is printed after this time; undefined while the log grows. */
+  #endsAt: number | undefined;
+  /** Whether the reader waits for a line. */
+  #isAwaited = false;
   #timer: Timer | undefined;
 
   constructor(run: SimulatedRun, query: LogView, loop: Loop) {
@@ -41,22 +37,24 @@ export class FollowedLog extends Readable {
     this.#run = run;
     this.#query = query;
     this.#loop = loop;
+    this.#script = query.stream === "Stderr" ? SILENT : run.script;
     this.#leftBytes = query.limitBytes ?? Infinity;
-    this.#until = loop.now();
-    this.#give(shownLog(run, query, this.#until));
-    this.#await();
+    const grows = query.follow && run.endedAt === undefined;
+    const now = loop.now();
+    this.#endsAt = grows ? undefined : Math.min(now, run.endedAt ?? now);
+    const since = Math.max(run.startedAt, query.sinceMs ?? run.startedAt) - 1;
+    const { from, to } = this.#lines(since);
+    this.#next = query.tailLines === undefined ? from : Math.max(from, to - query.tailLines);
   }
 
   /** The container has ended: no more lines follow. */
   end(): void {
-    this.#look();
-    this.#timer?.cancel();
-    if (!this.readableEnded && !this.destroyed) this.push(null);
+    this.#endsAt ??= this.#loop.now();
+    if (this.#isAwaited) this.#give();
   }
 
-  /** Lines come at their times, whatever the speed of the reader: they are few. */
   override _read(): void {
-    // Nothing waits for the reader.
+    this.#give();
   }
 
   override _destroy(error: Error | null, done: (error: Error | null) => void): void {
@@ -64,34 +62,32 @@ export class FollowedLog extends Readable {
     done(error);
   }
 
-  #await(): void {
-    const { script, startedAt } = this.#run;
-    const at = nextEntryAt(script, startedAt, this.#until);
-    if (at === undefined || this.#leftBytes <= 0 || this.destroyed) return;
-    this.#timer = this.#loop.timer(at, "periodic", () => {
-      this.#look();
-      this.#await();
-    });
+  #lines(after: number): LineRange {
+    return keptLines(this.#script, this.#run.startedAt, { after, until: this.#endsAt ?? this.#loop.now() });
   }
 
-  #look(): void {
-    const { script, startedAt } = this.#run;
-    const now = this.#loop.now();
-    const entries = entriesOf(script, startedAt, { after: this.#until, until: now });
-    this.#until = Math.max(now, this.#until);
-    if (this.#query.stream === "Stderr") return;
-    // A reader that takes nothing loses lines instead of filling the memory.
-    if (this.readableLength > BUFFERED_MAX) return;
-    this.#give(entries.map((entry) => entryText(entry, this.#query)).join(""));
-  }
-
-  #give(text: string): void {
-    if (text === "" || this.#leftBytes <= 0) return;
+  #give(): void {
+    this.#timer?.cancel();
+    this.#isAwaited = false;
+    if (this.destroyed) return;
+    const { from, to } = this.#lines(this.#run.startedAt - 1);
+    let text = "";
+    for (this.#next = Math.max(this.#next, from); this.#next < to && text.length < PIECE_CHARS; this.#next++)
+      text += entryText(lineOf(this.#script, this.#run.startedAt, this.#next), this.#query);
     const bytes = Buffer.from(text).subarray(0, this.#leftBytes);
     this.#leftBytes -= bytes.length;
-    this.push(bytes);
-    if (this.#leftBytes <= 0) this.push(null);
+    if (bytes.length > 0) this.push(bytes);
+    else if (this.#endsAt === undefined && this.#leftBytes > 0) this.#await();
+    else this.push(null);
+  }
+
+  #await(): void {
+    this.#isAwaited = true;
+    const at = nextEntryAt(this.#script, this.#run.startedAt, this.#loop.now());
+    if (at !== undefined) this.#timer = this.#loop.timer(at, "periodic", () => this.#give());
   }
 }
 
-const BUFFERED_MAX = 1 << 20;
+function entryText({ at, text }: LogEntry, { timestamps }: LogView): string {
+  return timestamps ? `${dateTimeNanosText(at)} ${text}\n` : `${text}\n`;
+}

@@ -27,7 +27,7 @@ import type {
 import { behaviourOf } from "./behaviour.ts";
 import { findScripted, parseExecScript, parsePorts, type ScriptedCommand } from "./exec-script.ts";
 import { logScriptOf, type LogScript } from "./log-script.ts";
-import { FollowedLog, shownLog, type SimulatedRun } from "./simulated-log.ts";
+import { SimulatedLog, type SimulatedRun } from "./simulated-log.ts";
 import { answeredSession, ignoredInput } from "./simulated-session.ts";
 
 /** Exit code of a shell for a program that cannot be executed. */
@@ -64,8 +64,7 @@ export class SimulatedStreams {
     const run = { script: scriptOf(pod, container), ...times };
     if (query.follow && run.endedAt === undefined)
       return this.#follow(run, query, { uid: pod.metadata.uid, container: container.name });
-    const bytes = Buffer.from(shownLog(run, query, this.#loop.now()));
-    return Readable.from(bytes.length === 0 ? [] : [bytes.subarray(0, query.limitBytes)]);
+    return new SimulatedLog(run, query, this.#loop);
   }
 
   exec(running: RunningContainer | undefined, key: ContainerKey, request: ExecRequest): StreamSession {
@@ -131,7 +130,7 @@ export class SimulatedStreams {
   }
 
   #follow(run: SimulatedRun, query: LogView, key: ContainerKey): Readable {
-    const log = new FollowedLog(run, query, this.#loop);
+    const log = new SimulatedLog(run, query, this.#loop);
     const leave = this.#whenEnded(key, () => log.end());
     log.once("close", leave);
     return log;
