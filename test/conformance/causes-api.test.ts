@@ -229,7 +229,7 @@ describe("the size of a response", () => {
     const keys = Array.from({ length: 60 }, (_, index) => [`k${String(index)}`, letter.repeat(1000)]);
     return { metadata: { name: "a" }, data: Object.fromEntries(keys) as object };
   };
-  const LETTERS = [..."abcdefghijklmnopqrstuvwxyz", ..."ABCDEFGHIJKLMNOPQRSTUVWXYZ"];
+  const LETTERS = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ".split("");
   const PAGE_BYTES_MAX = 5 * 1024 * 1024;
 
   test("is bounded, and no change is lost between pages", async () => {

@@ -56,11 +56,14 @@ function collect(place: FieldChange, found: FieldChange[], limit: number): void 
   }
   for (const name of new Set([...left.keys(), ...right.keys()])) {
     if (name === LAST_APPLIED && path === "metadata.annotations") continue;
-    const isItem = Array.isArray(before) || Array.isArray(after);
-    const shown = name.length > NAME_LENGTH_MAX ? `${name.slice(0, NAME_LENGTH_MAX)}…` : name;
-    const below = isItem || /[^\w-]/.test(shown) ? `${path}[${shown}]` : `${path}.${shown}`;
+    const below = pathBelow(path, name, Array.isArray(before) || Array.isArray(after) ? "item" : "member");
     collect({ path: below, before: left.get(name), after: right.get(name) }, found, limit);
   }
+}
+
+function pathBelow(path: string, name: string, type: "item" | "member"): string {
+  const shown = name.length > NAME_LENGTH_MAX ? `${name.slice(0, NAME_LENGTH_MAX)}…` : name;
+  return type === "item" || /[^\w-]/.test(shown) ? `${path}[${shown}]` : `${path}.${shown}`;
 }
 
 /** Members of an object, or items of a list by their names. Undefined for a plain value. */

@@ -67,14 +67,8 @@ export class Relay {
 
   async send(request: AcceptedRequest, place: RelayPlace): Promise<HttpResponse> {
     const { user } = place;
-    if (this.#underWay >= RELAYED_MAX)
-      return refusal(request, 503, `${RELAYED_MAX} requests are being handed on already`);
-    if (this.#ofUser(user) >= RELAYED_PER_USER_MAX)
-      return refusal(
-        request,
-        503,
-        `${RELAYED_PER_USER_MAX} requests of the user are being handed on already`,
-      );
+    const full = this.#findFull(user);
+    if (full !== undefined) return refusal(request, 503, full);
     this.#count(user, 1);
     const life = new RelayLife(this.#parts.loop, request.signal, place.headMs ?? HEAD_MS);
     const ended = (): void => {
@@ -99,6 +93,14 @@ export class Relay {
       if (place.unreached !== undefined) throw place.unreached(why) as Error;
       return refusal(request, 503, unreachedText(why));
     }
+  }
+
+  /** Undefined while there is room for a request of the user. */
+  #findFull(user: string): string | undefined {
+    if (this.#underWay >= RELAYED_MAX) return `${RELAYED_MAX} requests are being handed on already`;
+    return this.#ofUser(user) < RELAYED_PER_USER_MAX
+      ? undefined
+      : `${RELAYED_PER_USER_MAX} requests of the user are being handed on already`;
   }
 
   #ofUser(user: string): number {
