@@ -6,7 +6,7 @@ import { ConfigMap, Pod } from "../../src/api/generated/types/core-v1.ts";
 import { startCluster } from "../../src/cluster/in-program/start-cluster.ts";
 import type { Cluster } from "../../src/cluster/in-program/start-cluster.ts";
 import { defineController } from "../../src/runtime/controller/controller.ts";
-import { TestApi } from "../api-harness.ts";
+import { TestApi, text } from "../api-harness.ts";
 import type { Reply } from "../api-harness.ts";
 
 const CAUSES = "/apis/causes.setpoint.dev/v1";
@@ -263,7 +263,7 @@ describe("the changes of everything that a selector", () => {
     await using api = await TestApi.start();
     const created = await api.send("POST", "/api/v1/namespaces/default/secrets", { metadata: { name: "s" } });
     await api.send("POST", MAPS, map("1"));
-    const revision = created.body["metadata"]?.["resourceVersion"] as unknown as string;
+    const revision = text(created.body["metadata"]?.["resourceVersion"]);
 
     const path = `${CAUSES}/namespaces/default/changes?${query.replace("REVISION", revision)}`;
     const { items } = listIn(await api.send("GET", path));

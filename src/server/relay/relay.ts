@@ -48,7 +48,7 @@ export interface RelayPlace extends RelayTarget {
 
 /** Requests in flight at one server, over all clients. Each holds two sockets. */
 const RELAYED_MAX = 4000;
-/** Of them, those of one user: followed logs would otherwise keep other users from all aggregated APIs. */
+/** Requests of one user. Followed logs would otherwise keep other users from all aggregated APIs. */
 const RELAYED_PER_USER_MAX = 1000;
 /** Time until an unread response body is destroyed. The client may have got another answer. */
 const UNREAD_MS = 30_000;
