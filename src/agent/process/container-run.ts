@@ -13,9 +13,11 @@ import { isAlive, sendSignal } from "./process-table.ts";
 import type { ProcessTree } from "./process-tree.ts";
 import { readExit, readIdentity, readStart, writeExit, type RunRecord } from "./run-folder.ts";
 
-/** The agent looks this often even if the machine reports no change. */
-const LOOK_MS = 5000;
-/** Rest after a pass that failed; shorter than the time between two looks. */
+/** Time between two looks where the machine reports changes. They find a killed shim of an earlier agent process. */
+const LOOK_MS = 20_000;
+/** Time between two looks where it reports none. */
+const BLIND_LOOK_MS = 5000;
+/** Rest after a pass that failed. */
 const REST_MS = 4000;
 /** Time for the last output after the program has ended. Processes that left the program may keep it open. */
 const DRAIN_MS = 3000;
@@ -46,6 +48,8 @@ export class ContainerRun {
   readonly folder: string;
   readonly #options: ContainerRunOptions;
   readonly #pump: OutputPump;
+  /** Nothing is looked at any more. */
+  #isReleased = false;
   #watcher: FSWatcher | undefined;
   #timer: Timer | undefined;
   #killTimer: Timer | undefined;
@@ -163,28 +167,43 @@ export class ContainerRun {
   }
 
   #follow(): void {
-    this.#watcher = watch(this.folder, { persistent: false }, () => this.#look());
-    this.#watcher.on("error", () => this.#watcher?.close());
-    this.#scheduleLook();
+    this.#watch();
     this.#look();
+    this.#lookLater();
   }
 
-  #scheduleLook(): void {
+  /** A report is only a hint to look. Machines limit the number of watched folders: then there is none. */
+  #watch(): void {
+    try {
+      this.#watcher = watch(this.folder, { persistent: false }, () => this.#look());
+    } catch {
+      return;
+    }
+    this.#watcher.on("error", () => {
+      this.#watcher?.close();
+      this.#watcher = undefined;
+    });
+  }
+
+  #lookLater(delayMs = this.#watcher === undefined ? BLIND_LOOK_MS : LOOK_MS): void {
     const { loop } = this.#options;
-    this.#timer = loop.timer(loop.now() + LOOK_MS, "periodic", () => {
+    this.#timer?.cancel();
+    if (this.#isReleased) return;
+    this.#timer = loop.timer(loop.now() + delayMs, "periodic", () => {
       this.#look();
-      this.#scheduleLook();
+      this.#lookLater();
     });
   }
 
   /** One pass at a time; changes during a pass cause another one. */
   #look(): void {
     const { loop, failed } = this.#options;
-    if (loop.now() < this.#restsUntil) return;
+    if (this.#isReleased || loop.now() < this.#restsUntil) return;
     this.#lookAgain = true;
     this.#looking ??= this.#lookWhileNeeded()
       .catch((error: unknown) => {
         this.#restsUntil = loop.now() + REST_MS;
+        this.#lookLater(REST_MS);
         failed(error);
       })
       .finally(() => {
@@ -261,6 +280,7 @@ export class ContainerRun {
   }
 
   #release(): void {
+    this.#isReleased = true;
     this.#watcher?.close();
     this.#timer?.cancel();
     this.#killTimer?.cancel();

@@ -2,7 +2,7 @@
  * Moves the output that a shim has put aside into the log of its container. The place up to which it was moved is
  * noted after each batch, so that an agent that was killed goes on without losing or doubling a line.
  */
-import { existsSync } from "node:fs";
+import { existsSync, fstatSync } from "node:fs";
 import { open, unlink, type FileHandle } from "node:fs/promises";
 import { join } from "node:path";
 import type { Loop } from "../../base/loop/loop.ts";
@@ -218,7 +218,8 @@ class OutputSource {
     this.#file ??= await openOrMissing(this.#segment(this.#read.segment));
     if (this.#file === undefined) return undefined;
     const { segment, offset } = this.#read;
-    const waiting = (await this.#file.stat()).size - offset;
+    // Without the thread pool: every idle container is asked every few seconds, and the size of an open file is in memory.
+    const waiting = fstatSync(this.#file.fd).size - offset;
     if (waiting <= 0) return undefined;
     const buffer = Buffer.allocUnsafe(Math.min(waiting, BATCH_BYTES));
     const { bytesRead } = await this.#file.read(buffer, 0, buffer.length, offset);
