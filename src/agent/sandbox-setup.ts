@@ -11,6 +11,7 @@ import type { AgentNode } from "./node/agent-node.ts";
 import { findDeviceProblem, hasDeviceClaims } from "./pod/device-claims.ts";
 import { hostnameOf } from "./pod/hostname.ts";
 import type { PodWorker } from "./pod/pod-worker.ts";
+import type { Programs } from "./programs/programs.ts";
 import type { SandboxReport, SandboxSpec } from "./runtime-handler.ts";
 import type { TimerQueue } from "./timer-queue.ts";
 
@@ -22,6 +23,8 @@ export interface SandboxSetupParts {
   readonly clientOf: (node: string) => Client;
   readonly timers: TimerQueue;
   readonly handlers: HandlerChoice;
+  /** Prepares programs; undefined if no handler runs any. */
+  readonly programs?: Pick<Programs, "prepare"> | undefined;
   /** Whether the pod of the worker is still the node's to run. */
   readonly isKnown: (worker: PodWorker) => boolean;
   readonly mark: (worker: PodWorker) => void;
@@ -74,6 +77,7 @@ export class SandboxSetup {
     if (choice.type === "problem") return this.#failed(worker, node, choice.message);
     worker.settleHandler(choice.handler);
     const object = this.#parts.routine.cache(Node).find({ name: node.name });
+    if (choice.handler.runsPrograms) this.#parts.programs?.prepare(pod);
     return choice.handler.createSandbox(sandboxSpec(pod, node, object));
   }
 

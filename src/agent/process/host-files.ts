@@ -5,6 +5,7 @@ import type { HostFiles } from "./mount-plan.ts";
 
 /** Position of the mount point in a line of /proc/self/mountinfo. */
 const MOUNT_POINT = 4;
+const PERMISSIONS = 0o7777;
 
 export const hostFiles: HostFiles = {
   kindOf(path) {
@@ -17,6 +18,7 @@ export const hostFiles: HostFiles = {
     }
   },
   resolve: (path) => realpathSync(path),
+  modeOf: (path) => statSync(path).mode & PERMISSIONS,
   mountsBelow(folder) {
     const points = readFileSync("/proc/self/mountinfo", "utf8")
       .split("\n")

@@ -13,6 +13,7 @@ const machine: HostFiles = {
     return FILES.includes(real) ? "file" : undefined;
   },
   resolve: (path) => path.replace(/^\/var\/run/, "/run").replace(/^\/var$/, "/run"),
+  modeOf: (path) => (path === "/run" ? 0o1777 : 0o755),
   mountsBelow: (folder) => (folder === "/dev" ? ["/dev/shm"] : []),
 };
 
@@ -96,6 +97,18 @@ describe("a mount script", () => {
       "mount --bind /host/hosts /dev/termination-log",
       "mount -t tmpfs -o ro,size=4k,mode=000 tmpfs /secret",
       "mount -t proc proc /proc",
+    ]);
+  });
+
+  test("makes the folders of all overlays with one command, and keeps the modes of what they cover", () => {
+    const mounts = [mount("/host/hosts", "/dev/termination-log"), mount("/host/data", "/run/app")];
+
+    const script = mountScript(planMounts(mounts, machine), { stage: "/stage", hidden: [] }, machine);
+
+    const lines = script.split(/(?: &&)?\n/);
+    expect(lines.filter((line) => /^(?:mkdir .*\/stage\/|chmod)/.test(line))).toEqual([
+      "mkdir -p -m 755 /stage/0/lower /stage/0/upper /stage/0/work /stage/3/lower /stage/3/upper /stage/3/work",
+      "chmod 1777 /run",
     ]);
   });
 });

@@ -15,12 +15,20 @@ export interface HostFiles {
   kindOf(path: string): PathKind | undefined;
   /** The path without links; only for an existing path. */
   resolve(path: string): string;
+  /** Permission bits of an existing path. */
+  modeOf(path: string): number;
   /** Mount points below the folder, parents first. */
   mountsBelow(folder: string): readonly string[];
 }
 
 export type MountStep =
-  | { readonly type: "overlay"; readonly folder: string; readonly submounts: readonly string[] }
+  | {
+      readonly type: "overlay";
+      readonly folder: string;
+      /** Permission bits of the folder. */
+      readonly mode: number;
+      readonly submounts: readonly string[];
+    }
   | { readonly type: "make"; readonly path: string; readonly kind: PathKind }
   | { readonly type: "bind"; readonly mount: HostMount; readonly path: string };
 
@@ -78,7 +86,8 @@ class MountPlanner {
     if (folder === "/") this.#needsRoot = true;
     else if (![...this.#overlays].some((overlay) => folder === overlay || folder.startsWith(`${overlay}/`))) {
       this.#overlays.add(folder);
-      this.#steps.push({ type: "overlay", folder, submounts: this.#files.mountsBelow(folder) });
+      const [mode, submounts] = [this.#files.modeOf(folder), this.#files.mountsBelow(folder)];
+      this.#steps.push({ type: "overlay", folder, mode, submounts });
     }
   }
 

@@ -1,7 +1,7 @@
 /** The commands that carry out a mount plan in a new mount namespace. */
 import { posix } from "node:path";
 import type { HostFiles, MountPlan, MountStep } from "./mount-plan.ts";
-import { quoteWord } from "./shell-words.ts";
+import { quoteWord, quoteWords } from "./shell-words.ts";
 
 export interface MountScriptOptions {
   /** Folder for what overlays add; it may be hidden afterwards. */
@@ -10,6 +10,9 @@ export interface MountScriptOptions {
   readonly hidden: readonly string[];
 }
 
+/** Mode of the folders that are made here. */
+const MODE = 0o755;
+
 /** Each command ends the script when it fails. */
 export function mountScript(
   { needsRoot, steps }: MountPlan,
@@ -17,23 +20,47 @@ export function mountScript(
   files: Pick<HostFiles, "kindOf">,
 ): string {
   const root = needsRoot ? `${stage}/root` : "";
-  const stageWord = quoteWord(stage);
-  const needsStage = needsRoot || steps.some(({ type }) => type === "overlay");
   return [
-    ...(needsStage ? [`mkdir -p ${stageWord}`, `mount -t tmpfs -o mode=755 tmpfs ${stageWord}`] : []),
+    ...makeStage(stage, { needsRoot, steps }),
     ...(needsRoot ? newRoot(root) : []),
-    ...steps.flatMap((step, index) => commandsOf(step, { root, stage, index, files })),
+    ...steps.flatMap((step, index) => commandsOf(step, { root, place: placeOf(stage, index), files })),
     ...hidden.map((folder) => `mount -t tmpfs -o ro,size=4k,mode=000 tmpfs ${quoteWord(root + folder)}`),
     ...(needsRoot ? enterRoot(root) : []),
     "mount -t proc proc /proc",
   ].join(" &&\n");
 }
 
+/** Folders of an overlay below the stage. */
+interface OverlayPlace {
+  /** The folder with its mounts, which the overlay hides. */
+  readonly lower: string;
+  readonly upper: string;
+  readonly work: string;
+}
+
 interface StepContext {
   readonly root: string;
-  readonly stage: string;
-  readonly index: number;
+  readonly place: OverlayPlace;
   readonly files: Pick<HostFiles, "kindOf">;
+}
+
+function placeOf(stage: string, index: number): OverlayPlace {
+  const place = `${stage}/${String(index)}`;
+  return { lower: `${place}/lower`, upper: `${place}/upper`, work: `${place}/work` };
+}
+
+/** One command makes the folders of all overlays: each command costs a millisecond of every start. */
+function makeStage(stage: string, { needsRoot, steps }: MountPlan): readonly string[] {
+  const folders = steps.flatMap((step, index) =>
+    step.type === "overlay" ? Object.values(placeOf(stage, index)) : [],
+  );
+  if (!needsRoot && folders.length === 0) return [];
+  const word = quoteWord(stage);
+  return [
+    `mkdir -p ${word}`,
+    `mount -t tmpfs -o mode=755 tmpfs ${word}`,
+    ...(folders.length === 0 ? [] : [`mkdir -p -m ${MODE.toString(8)} ${quoteWords(folders)}`]),
+  ];
 }
 
 function commandsOf(step: MountStep, context: StepContext): readonly string[] {
@@ -41,7 +68,8 @@ function commandsOf(step: MountStep, context: StepContext): readonly string[] {
   const path = quoteWord(context.root + step.path);
   if (step.type === "make") {
     if (step.kind === "folder") return [`mkdir -p ${path}`];
-    return [`mkdir -p ${quoteWord(context.root + posix.dirname(step.path))}`, `: >>${path}`];
+    const parent = quoteWord(context.root + posix.dirname(step.path));
+    return [`{ [ -d ${parent} ] || mkdir -p ${parent}; }`, `: >>${path}`];
   }
   const { hostPath, readOnly, propagation } = step.mount;
   const bind = context.files.kindOf(hostPath) === "folder" ? "--rbind" : "--bind";
@@ -59,21 +87,17 @@ function commandsOf(step: MountStep, context: StepContext): readonly string[] {
  * as for a normal user above mounts, its entries are bound one by one.
  */
 function overlay(
-  { folder, submounts }: MountStep & { readonly type: "overlay" },
-  { root, stage, index }: StepContext,
+  { folder, mode, submounts }: MountStep & { readonly type: "overlay" },
+  { root, place: { lower, upper, work } }: StepContext,
 ): readonly string[] {
-  const place = `${stage}/${String(index)}`;
-  const [lower, upper, work] = ["lower", "upper", "work"].map((name) => `${place}/${name}`) as [
-    string,
-    string,
-    string,
-  ];
   const target = quoteWord(root + folder);
+  const keep = `mount --rbind ${target} ${quoteWord(lower)}`;
+  const hasSubmounts = submounts.length > 0;
+  const source = hasSubmounts ? lower : root + folder;
   return [
-    `mkdir -p ${[lower, upper, work].map(quoteWord).join(" ")}`,
-    `mount --rbind ${target} ${quoteWord(lower)}`,
+    ...(hasSubmounts ? [keep] : []),
     [
-      `if mount -t overlay -o ${quoteWord(`lowerdir=${lower},upperdir=${upper},workdir=${work}`)} overlay ${target}; then`,
+      `if mount -t overlay -o ${quoteWord(`lowerdir=${source},upperdir=${upper},workdir=${work}`)} overlay ${target}; then`,
       submounts
         .map(
           (mount) =>
@@ -81,10 +105,10 @@ function overlay(
         )
         .join(" &&\n") || ":",
       "else",
-      copyOf(lower, root + folder).join(" &&\n"),
+      [...(hasSubmounts ? [] : [keep]), ...copyOf(lower, root + folder)].join(" &&\n"),
       "fi",
     ].join("\n"),
-    `chmod --reference=${quoteWord(lower)} ${target}`,
+    ...(mode === MODE ? [] : [`chmod ${mode.toString(8)} ${target}`]),
   ];
 }
 

@@ -55,6 +55,8 @@ export class Programs implements ProgramSource {
   readonly #parts: ProgramsParts;
   readonly #volumes: PodVolumes;
   readonly #logs: PodLogs;
+  /** Volumes that were begun before the first container. */
+  readonly #begun = new Map<string, Promise<VolumePaths>>();
 
   constructor(parts: ProgramsParts) {
     this.#parts = parts;
@@ -67,10 +69,18 @@ export class Programs implements ProgramSource {
     return this.#volumes.run(signal);
   }
 
+  /** Begins with the pod's volumes beside its sandbox; the first container waits for both. */
+  prepare(pod: Pod): void {
+    const paths = this.#volumes.setUp(pod);
+    // The first container tries again and reports the problem.
+    paths.catch(() => this.#begun.delete(pod.metadata.uid));
+    this.#begun.set(pod.metadata.uid, paths);
+  }
+
   /** Rejects with the message of the container's status. */
   async build(order: StartOrder): Promise<Program> {
     const { pod, container } = order;
-    const paths = await this.#volumes.setUp(pod);
+    const paths = await this.#findVolumes(pod);
     const env = await this.#environment(order);
     return this.#parts.loop.outside(
       "program",
@@ -93,6 +103,7 @@ export class Programs implements ProgramSource {
 
   /** Removes the pod's files, but not its logs. */
   tearDown(uid: string): Promise<void> {
+    this.#begun.delete(uid);
     return this.#volumes.tearDown(uid);
   }
 
@@ -128,6 +139,13 @@ export class Programs implements ProgramSource {
     const log = await handler.logs(place, LAST_LINES);
     const text = log === undefined ? "" : await this.#parts.loop.outside("program", textOf(log));
     return text === "" ? undefined : text.slice(-LOG_MESSAGE_MAX);
+  }
+
+  async #findVolumes(pod: Pod): Promise<VolumePaths> {
+    const { uid } = pod.metadata;
+    const begun = this.#begun.get(uid);
+    this.#begun.delete(uid);
+    return (await begun?.catch(() => undefined)) ?? this.#volumes.setUp(pod);
   }
 
   async #environment({ node, pod, container, addresses }: StartOrder): Promise<ReadonlyMap<string, string>> {
