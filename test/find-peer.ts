@@ -5,11 +5,12 @@
 import { accessSync, constants, statSync } from "node:fs";
 import { delimiter, join } from "node:path";
 
-export type PeerName = "etcd" | "kubectl";
+export type PeerName = "etcd" | "kubectl" | "nft";
 
 const HOW_TO_INSTALL: Readonly<Record<PeerName, string>> = {
   etcd: "apt-get install etcd-server",
   kubectl: "apt-get install kubernetes-client",
+  nft: "apt-get install nftables",
 };
 
 export type Peer =

@@ -16,6 +16,7 @@ export const runtimeOptions: readonly OptionSpec[] = [
     help: "program of an image for process pods; repeatable",
     isRepeatable: true,
   },
+  { flags: "--pod-egress", help: "process pods reach other networks (as root, with nft)" },
   { flags: "--keep-pods", help: "process pods run on when the cluster ends" },
 ];
 
@@ -29,11 +30,13 @@ export function parseMachine(args: Arguments): ClusterOptions["machine"] {
   const isDefault = runsPrograms(args);
   const images = findTexts(args, "processImage").map(checkImage);
   const keepsPods = args.options["keepPods"] === true;
+  const egress = args.options["podEgress"] === true;
   if (isDefault || args.options["processNode"] === true) {
     if (process.platform === "win32") throw new UsageError("process pods need Linux or macOS");
-    return { images, keepsPods, isDefault };
+    return { images, keepsPods, egress, isDefault };
   }
   if (images.length > 0) throw new UsageError("--process-image needs --process-node or --runtime process");
+  if (egress) throw new UsageError("--pod-egress needs --process-node or --runtime process");
   if (keepsPods) throw new UsageError("--keep-pods needs --process-node or --runtime process");
   return undefined;
 }

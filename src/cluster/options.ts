@@ -47,6 +47,8 @@ export interface MachineOptions {
   readonly images: readonly string[];
   /** Whether pods run on when the cluster ends. */
   readonly keepsPods: boolean;
+  /** Whether pods reach other networks: the machine forwards their packets. Default: false. */
+  readonly egress?: boolean;
   /** Whether pods without a RuntimeClass are process pods. */
   readonly isDefault: boolean;
 }

@@ -20,14 +20,32 @@ describe("the node of a machine", () => {
     [{ type: "namespaces", owner: "user" }, "UserNamespacesPermitted", NO_POD_NETWORK],
     [SHARED, "SharedNetwork", NO_POD_NETWORK],
   ])("with %j says %s, and whether the addresses of pods answer", (isolation, reason, annotations) => {
-    const setup = machineSetup({ dataDir: tmpdir(), isolation, podCidrs: [] });
+    const setup = machineSetup({ dataDir: tmpdir(), isolation, podCidrs: [], egress: false });
 
     expect(setup.conditions?.find(({ type }) => type === "ProcessNamespaces")?.reason).toBe(reason);
     expect(setup.annotations).toEqual(annotations);
   });
 
+  test.each([
+    [false, "they reach no other networks: start with --pod-egress"],
+    [true, "they reach other networks"],
+  ])("with a way to other networks (%j) says so", (egress, words) => {
+    const isolation = { type: "namespaces", owner: "root" } as const;
+
+    const { conditions } = machineSetup({ dataDir: tmpdir(), isolation, podCidrs: [], egress });
+
+    expect(conditions?.find(({ type }) => type === "ProcessNamespaces")?.message).toMatch(
+      new RegExp(`; ${words}$`),
+    );
+  });
+
   test("says whether limits are enforced", () => {
-    const { conditions } = machineSetup({ dataDir: tmpdir(), isolation: SHARED, podCidrs: [] });
+    const { conditions } = machineSetup({
+      dataDir: tmpdir(),
+      isolation: SHARED,
+      podCidrs: [],
+      egress: false,
+    });
 
     const limits = conditions?.find(({ type }) => type === "ProcessLimits");
     const isEnforced = findCgroups() !== undefined;

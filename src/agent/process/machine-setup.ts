@@ -22,6 +22,7 @@ import type { NodeSetup, OwnCondition, SystemInfo } from "../node/agent-node.ts"
 import { blocksFrom, overlaps } from "./address-block.ts";
 import { findCgroups, type Cgroups } from "./cgroup-hierarchies.ts";
 import type { Isolation } from "./isolation.ts";
+import { EGRESS_FLAG } from "./pod-egress.ts";
 import { readFile } from "./run-folder.ts";
 
 /** Shells, holders and programs of more pods than this are too many for one machine. */
@@ -36,9 +37,11 @@ export interface MachineSetupOptions {
   readonly isolation: Isolation;
   /** Ranges of the cluster from which nodes get blocks. */
   readonly podCidrs: readonly string[];
+  /** Whether pods reach other networks. */
+  readonly egress: boolean;
 }
 
-export function machineSetup({ dataDir, isolation, podCidrs }: MachineSetupOptions): NodeSetup {
+export function machineSetup({ dataDir, isolation, podCidrs, egress }: MachineSetupOptions): NodeSetup {
   const name = machineName(hostname());
   return {
     name,
@@ -56,7 +59,7 @@ export function machineSetup({ dataDir, isolation, podCidrs }: MachineSetupOptio
     annotations: isolation.type === "namespaces" && isolation.owner === "root" ? {} : NO_POD_NETWORK,
     taints: [{ key: PROCESS_NODE, value: "true", effect: "NoSchedule" }],
     runtimeHandlers: [PROCESS_RUNTIME],
-    conditions: [isolationCondition(isolation), limitsCondition(findCgroups())],
+    conditions: [isolationCondition(isolation, egress), limitsCondition(findCgroups())],
     apiPort: 0,
     systemInfo: machineInfo,
   };
@@ -105,7 +108,7 @@ export function choosePodCidr(
   return undefined;
 }
 
-function isolationCondition(isolation: Isolation): OwnCondition {
+function isolationCondition(isolation: Isolation, egress: boolean): OwnCondition {
   if (isolation.type === "namespaces") {
     const message = "each pod has network, PID and mount namespaces of its own";
     const isRoot = isolation.owner === "root";
@@ -114,7 +117,7 @@ function isolationCondition(isolation: Isolation): OwnCondition {
       status: "True",
       reason: isRoot ? "NamespacesPermitted" : "UserNamespacesPermitted",
       message: isRoot
-        ? message
+        ? `${message}; ${egress ? "they reach other networks" : `they reach no other networks: start with ${EGRESS_FLAG}`}`
         : `${message}; without root, this machine reaches the addresses of pods only by kubectl port-forward`,
     };
   }

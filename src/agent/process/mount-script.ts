@@ -51,9 +51,10 @@ function placeOf(stage: string, index: number): OverlayPlace {
 
 /** One command makes the folders of all overlays: each command costs a millisecond of every start. */
 function makeStage(stage: string, { needsRoot, steps }: MountPlan): readonly string[] {
-  const folders = steps.flatMap((step, index) =>
-    step.type === "overlay" ? Object.values(placeOf(stage, index)) : [],
-  );
+  const folders = steps.flatMap((step, index) => {
+    const { lower, upper, work } = placeOf(stage, index);
+    return step.type === "overlay" ? [lower, upper, work] : [];
+  });
   if (!needsRoot && folders.length === 0) return [];
   const word = quoteWord(stage);
   return [

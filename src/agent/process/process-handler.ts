@@ -80,6 +80,7 @@ export class ProcessHandler implements RuntimeHandler {
       await Promise.all(runs.map((run) => run.ended));
       await Promise.all([...this.#pods.values()].map((pod) => this.#host.holders.end(pod.folder)));
       await this.#host.network.remove();
+      await this.#host.closeEgress();
     }
     await Promise.all(runs.map((run) => run.leave()));
   }
@@ -88,7 +89,8 @@ export class ProcessHandler implements RuntimeHandler {
     this.#host.killLeftovers();
     for (const uid of namesIn(join(this.#host.folder, "pods"))) await this.#load(uid);
     if (this.#pods.size > 0) this.#host.prepare();
-    await this.#host.openGateway();
+    if (this.#options.egress !== true || this.#pods.size === 0) await this.#host.closeEgress();
+    await this.#host.openWays();
     return [...this.#pods.values()].map(describePod);
   }
 

@@ -13,6 +13,7 @@ import { Cgroup } from "./cgroups.ts";
 import { DEFAULT_PATIENCE, Holders, type Patience } from "./holders.ts";
 import { enterWords, type Isolation, type NamespaceOwner } from "./isolation.ts";
 import { NetworkDialer } from "./network-dialer.ts";
+import { PodEgress } from "./pod-egress.ts";
 import { PodNetwork } from "./pod-network.ts";
 import type { ProcessImage } from "./process-images.ts";
 import { findProcess, listProcesses, signalGroup, type ProcessIdentity } from "./process-table.ts";
@@ -26,6 +27,8 @@ export interface ProcessHostOptions {
   readonly dataDir: string;
   readonly isolation: Isolation;
   readonly images: readonly ProcessImage[];
+  /** Whether pods reach other networks, for which the machine is changed. Default: false. */
+  readonly egress?: boolean | undefined;
   /** The API server, for pods. Default: pods cannot reach it. */
   readonly api?: ApiAddress | undefined;
   readonly patience?: Patience;
@@ -44,6 +47,7 @@ export class ProcessHost {
   readonly dialer: NetworkDialer;
   readonly addresses = new PodAddresses();
   readonly #gateway: ApiGateway | undefined;
+  readonly #egress: PodEgress;
   readonly #cgroups: Cgroups | undefined;
   readonly #cgroupRoot: string;
   readonly #agentFile: string;
@@ -70,6 +74,7 @@ export class ProcessHost {
     const enter = ({ pid }: ProcessIdentity): readonly string[] => this.enterWords(pid, ["--net"]);
     this.#gateway = options.api && new ApiGateway({ api: options.api, loop: options.loop, enter });
     this.dialer = new NetworkDialer(enter);
+    this.#egress = new PodEgress({ loop: options.loop, interfaceName: this.network.interfaceName, enter });
     this.#cgroups = findCgroups();
     this.#cgroupRoot = `setpoint-${createHash("sha256").update(this.folder).digest("hex").slice(0, CLUSTER_DIGITS)}`;
   }
@@ -110,15 +115,22 @@ export class ProcessHost {
     if (this.#isReady) writeWhole(this.#agentFile, "keep\n");
   }
 
-  /** Makes the API server reachable from the network of the pods. Pods run without it too. */
-  async openGateway(): Promise<void> {
+  /** Makes what pods may reach outside of their network reachable. Pods run without it too. */
+  async openWays(): Promise<void> {
     const node = this.network.findNode();
     if (node === undefined) return;
-    try {
-      await this.#gateway?.open(node);
-    } catch (error) {
-      this.options.log.warn("pods cannot reach the API server", { error });
-    }
+    await Promise.all([
+      this.#try("pods cannot reach the API server", this.#gateway?.open(node)),
+      this.#try(
+        "pods cannot reach other networks",
+        this.options.egress === true ? this.#egress.open(node) : undefined,
+      ),
+    ]);
+  }
+
+  /** The machine is as it was before the pods, also before those of a cluster that was killed. */
+  async closeEgress(): Promise<void> {
+    await this.#try("cannot undo the way of pods to other networks", this.#egress.close());
   }
 
   /** Nothing of this process is in the network of the pods any more. */
@@ -151,6 +163,14 @@ export class ProcessHost {
       const words = row.arguments.split(" ").filter((word) => word.startsWith(`${this.folder}/`));
       const folder = words.map((word) => this.#ownerOf(word)).find((owner) => owner !== undefined);
       if (isOurs && folder !== undefined && !existsSync(folder)) signalGroup(row.group, "SIGKILL");
+    }
+  }
+
+  async #try(failure: string, work: Promise<void> | undefined): Promise<void> {
+    try {
+      await work;
+    } catch (error) {
+      this.options.log.warn(failure, { error });
     }
   }
 

@@ -47,8 +47,8 @@ export class SandboxMaker {
   }
 
   /**
-   * A pod whose holder has ended gets a new one with the same addresses. The way to the API server is opened beside it:
-   * the first pod waits for both.
+   * A pod whose holder has ended gets a new one with the same addresses. The ways to the API server and to other networks
+   * are opened beside it: the first pod waits for all.
    */
   async startHolder(pod: ProcessPod, spec: SandboxSpec): Promise<void> {
     const { holders, network } = this.#host;
@@ -60,7 +60,7 @@ export class SandboxMaker {
     }
     const connect = await network.connectScript(addresses, spec.podCidrs);
     const script = `${connect} &&\n${hostnameCommand(spec.hostname)} &&\n${ALL_PORTS}`;
-    await Promise.all([holders.start(pod.folder, { enter, namespaces, script }), this.#host.openGateway()]);
+    await Promise.all([holders.start(pod.folder, { enter, namespaces, script }), this.#host.openWays()]);
   }
 
   /** The namespaces of a normal user's pods are made in the user namespace of the node. */

@@ -1,7 +1,8 @@
 /** This machine as a node of the cluster, which runs process pods. */
 import type { ApiAddress } from "../../agent/process/api-gateway.ts";
-import { findIsolation } from "../../agent/process/isolation.ts";
+import { findIsolation, type Isolation } from "../../agent/process/isolation.ts";
 import { machineSetup } from "../../agent/process/machine-setup.ts";
+import { EGRESS_FLAG, findEgressProblem } from "../../agent/process/pod-egress.ts";
 import { ProcessHandler } from "../../agent/process/process-handler.ts";
 import { parseProcessImage } from "../../agent/process/process-images.ts";
 import { errorText } from "../../base/error-text.ts";
@@ -29,18 +30,29 @@ export async function machineNode(
 ): Promise<MachineNode | undefined> {
   if (machine === undefined) return undefined;
   const isolation = await findIsolation(loop);
+  const egress = machine.egress === true;
+  if (egress) await checkEgress(loop, isolation);
   const images = machine.images.map(parseProcessImage);
   return {
-    setup: machineSetup({ dataDir, isolation, podCidrs }),
+    setup: machineSetup({ dataDir, isolation, podCidrs, egress }),
     handler: (parts) => (listener) =>
       new ProcessHandler({
         listener,
         ...parts,
         dataDir,
         isolation,
+        egress,
         images,
         api,
         endPods: machine.keepsPods ? undefined : END,
       }),
   };
+}
+
+/** Throws if this machine cannot give pods a way to other networks. */
+async function checkEgress(loop: Loop, isolation: Isolation): Promise<void> {
+  if (isolation.type === "shared" || isolation.owner === "user")
+    throw new Error(`${EGRESS_FLAG} needs root on Linux, with network namespaces`);
+  const problem = await findEgressProblem(loop);
+  if (problem !== undefined) throw new Error(problem);
 }
