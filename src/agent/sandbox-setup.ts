@@ -9,7 +9,7 @@ import type { RoutineParts } from "../runtime/manager/routine.ts";
 import type { HandlerChoice } from "./handler-choice.ts";
 import type { AgentNode } from "./node/agent-node.ts";
 import { findDeviceProblem, hasDeviceClaims } from "./pod/device-claims.ts";
-import { hostnameOf } from "./pod/hostname.ts";
+import { findNameProblem, kernelNameOf } from "./pod/hostname.ts";
 import type { PodWorker } from "./pod/pod-worker.ts";
 import type { Programs } from "./programs/programs.ts";
 import type { SandboxReport, SandboxSpec } from "./runtime-handler.ts";
@@ -76,6 +76,8 @@ export class SandboxSetup {
     const choice = this.#parts.handlers.find(pod);
     if (choice.type === "problem") return this.#failed(worker, node, choice.message);
     worker.settleHandler(choice.handler);
+    const nameProblem = findNameProblem(pod);
+    if (nameProblem !== undefined) return this.#failed(worker, node, nameProblem);
     const object = this.#parts.routine.cache(Node).find({ name: node.name });
     if (choice.handler.runsPrograms) this.#parts.programs?.prepare(pod);
     return choice.handler.createSandbox(sandboxSpec(pod, node, object));
@@ -112,6 +114,6 @@ export function sandboxSpec(pod: Pod, node: AgentNode, object: Node | undefined)
     podCidrs: node.podCidrs(object),
     hostAddresses: node.setup.addresses,
     addresses: podIPs?.map(({ ip }) => ip) ?? (podIP === undefined ? [] : [podIP]),
-    hostname: hostnameOf(pod),
+    hostname: kernelNameOf(pod),
   };
 }

@@ -1,5 +1,6 @@
 /** Text of the `/etc/hosts` of a pod, as the kubelet writes it. Pure. */
 import type { Pod } from "../../api/generated/types/core-v1.ts";
+import { hostnameOf, longNameOf } from "../pod/hostname.ts";
 
 const LOCAL = [
   "127.0.0.1\tlocalhost",
@@ -13,22 +14,17 @@ const LOCAL = [
 export interface HostsFacts {
   readonly pod: Pod;
   readonly addresses: readonly string[];
-  readonly hostname: string;
   /** The machine's own file, for pods on the host network. */
   readonly machine: string;
 }
 
-export function hostsText({ pod, addresses, hostname, machine }: HostsFacts): string {
-  const { hostNetwork = false, subdomain, hostAliases = [] } = pod.spec;
-  const names = subdomain === undefined ? hostname : `${longName(pod, hostname)}\t${hostname}`;
+export function hostsText({ pod, addresses, machine }: HostsFacts): string {
+  const { hostNetwork = false, hostAliases = [] } = pod.spec;
+  const names = [longNameOf(pod), hostnameOf(pod)].filter((name) => name !== undefined).join("\t");
   const lines = hostNetwork
     ? ["# Kubernetes-managed hosts file (host network).", machine.trimEnd()]
     : ["# Kubernetes-managed hosts file.", ...LOCAL, ...addresses.map((address) => `${address}\t${names}`)];
   const aliases = hostAliases.map(({ ip, hostnames = [] }) => [ip, ...hostnames].join("\t"));
   const added = aliases.length === 0 ? [] : ["", "# Entries added by HostAliases.", ...aliases];
   return [...lines, ...added, ""].join("\n");
-}
-
-function longName({ metadata, spec }: Pod, hostname: string): string {
-  return `${hostname}.${spec.subdomain ?? ""}.${metadata.namespace ?? ""}.svc.cluster.local`;
 }

@@ -82,8 +82,8 @@ describe("the hosts file of a pod", () => {
   test("has the pod's name and its aliases", () => {
     const hostAliases = [{ ip: "192.0.2.1", hostnames: ["a", "b"] }];
     const text = hostsText({
-      pod: podOf({ containers: [], subdomain: "sub", hostAliases }),
-      ...{ hostname: "web-0", addresses: ["10.0.0.2"], machine: "" },
+      pod: podOf({ containers: [], hostname: "web-0", subdomain: "sub", hostAliases }),
+      ...{ addresses: ["10.0.0.2"], machine: "" },
     });
 
     expect(text).toContain("10.0.0.2\tweb-0.sub.default.svc.cluster.local\tweb-0\n");

@@ -17,7 +17,6 @@ import type { Client } from "../../client/client.ts";
 import { environmentUses, type ConfigUse } from "../pod/config-needs.ts";
 import type { ProgramSource, StartOrder } from "../pod/container-lifecycle.ts";
 import { expand } from "../pod/environment.ts";
-import { hostnameOf } from "../pod/hostname.ts";
 import type {
   ContainerExit,
   ContainerPlace,
@@ -198,13 +197,9 @@ export class Programs implements ProgramSource {
     const hosts = join(this.#volumes.folderOf(pod.metadata.uid), "etc-hosts");
     const machine = pod.spec.hostNetwork === true ? await readFile(HOSTS, "utf8").catch(() => "") : "";
     await mkdir(dirname(hosts), { recursive: true });
-    await writeFile(
-      hosts,
-      hostsText({ pod, hostname: hostnameOf(pod), machine, addresses: addresses.addresses }),
-      {
-        mode: 0o644,
-      },
-    );
+    await writeFile(hosts, hostsText({ pod, machine, addresses: addresses.addresses }), {
+      mode: 0o644,
+    });
     const termination = this.#terminationFile(pod.metadata.uid, container);
     await mkdir(dirname(termination), { recursive: true });
     await rm(termination, { force: true });
