@@ -13,9 +13,9 @@ import { isAlive, sendSignal } from "./process-table.ts";
 import type { ProcessTree } from "./process-tree.ts";
 import { readExit, readIdentity, readStart, writeExit, type RunRecord } from "./run-folder.ts";
 
-/** Time between two looks where the machine reports changes. They find a killed shim of an earlier agent process. */
+/** Time between two looks where the machine reports every change. */
 const LOOK_MS = 20_000;
-/** Time between two looks where it reports none. */
+/** Time between two looks where it does not: no folder watch, or a shim that is no child of this process. */
 const BLIND_LOOK_MS = 5000;
 /** Rest after a pass that failed. */
 const REST_MS = 4000;
@@ -50,6 +50,8 @@ export class ContainerRun {
   readonly #pump: OutputPump;
   /** Nothing is looked at any more. */
   #isReleased = false;
+  /** Whether the end of the shim is reported to this process. */
+  #isOwnChild = false;
   #watcher: FSWatcher | undefined;
   #timer: Timer | undefined;
   #killTimer: Timer | undefined;
@@ -102,6 +104,7 @@ export class ContainerRun {
     child.once("error", (error) => this.#failStart(`cannot start sh: ${error.message}`));
     child.once("exit", () => this.#look());
     child.unref();
+    this.#isOwnChild = true;
     this.#follow();
   }
 
@@ -185,7 +188,11 @@ export class ContainerRun {
     });
   }
 
-  #lookLater(delayMs = this.#watcher === undefined ? BLIND_LOOK_MS : LOOK_MS): void {
+  get #isReported(): boolean {
+    return this.#isOwnChild && this.#watcher !== undefined;
+  }
+
+  #lookLater(delayMs = this.#isReported ? LOOK_MS : BLIND_LOOK_MS): void {
     const { loop } = this.#options;
     this.#timer?.cancel();
     if (this.#isReleased) return;
