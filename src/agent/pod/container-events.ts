@@ -4,7 +4,7 @@ import { formatDuration } from "../../api/values/time.ts";
 import type { RecordedEvent } from "../../runtime/events/recorded-event.ts";
 import type { ContainerReport } from "../runtime-handler.ts";
 import { startDelayMs, type ContainerRecord } from "./container-record.ts";
-import { CONFIG_ERROR, type PodAction } from "./plan-pod.ts";
+import { CONFIG_ERROR, type PodAction } from "./pod-plan.ts";
 import type { RoleContainer } from "./restart-policy.ts";
 
 type EventText = Pick<RecordedEvent, "type" | "reason" | "message">;

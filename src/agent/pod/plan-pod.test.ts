@@ -2,8 +2,9 @@ import { describe, expect, test } from "vitest";
 import type { Container, Pod, Probe } from "../../api/generated/types/core-v1.ts";
 import type { ConfigFinding } from "./config-needs.ts";
 import { NEW_CONTAINER, type ContainerRecord, type Exit, type ProbeStatus } from "./container-record.ts";
-import { CONFIG_ERROR, planPod } from "./plan-pod.ts";
+import { planPod } from "./plan-pod.ts";
 import type { PodFacts } from "./pod-facts.ts";
+import { CONFIG_ERROR } from "./pod-plan.ts";
 import { podStatus } from "./pod-status.ts";
 
 const NOW = 1_000_000;

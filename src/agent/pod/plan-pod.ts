@@ -1,6 +1,6 @@
 /**
- * Decides the next actions for a pod without carrying them out. All rules of order, restart and termination
- * are here, so that they are the same for every runtime.
+ * Decides the next actions for a pod without carrying them out. All rules of order and restart are here, so that they
+ * are the same for every runtime; those of the end are in plan-termination.ts.
  */
 import type { Container } from "../../api/generated/types/core-v1.ts";
 import { findImageProblem } from "../../api/values/image-reference.ts";
@@ -19,6 +19,7 @@ import {
 } from "./container-record.ts";
 import { compareSize } from "./container-size.ts";
 import { findShrinkProblem } from "./memory-shrink.ts";
+import { planTermination, shortensKill } from "./plan-termination.ts";
 import {
   findDeadline,
   findTermination,
@@ -27,67 +28,17 @@ import {
   isStarted,
   probeAssessmentOf,
   recordOf,
-  type PodTermination,
   type PodFacts,
 } from "./pod-facts.ts";
+import { CONFIG_ERROR, stopAction, type PodAction, type PodPlan, type Recheck } from "./pod-plan.ts";
 import { containersOf, type RoleContainer } from "./restart-policy.ts";
 
-export type PodAction =
-  /** Asks the runtime for the image. */
-  | { readonly type: "inspect"; readonly container: Container }
-  | { readonly type: "pull"; readonly container: Container }
-  /** The image name is invalid or absent from the node, or the container cannot be created. */
-  | {
-      readonly type: "refuse";
-      readonly container: Container;
-      readonly reason: "InvalidImageName" | "ErrImageNeverPull" | typeof CONFIG_ERROR;
-      readonly message: string;
-      /** Set when a change outside the pod may solve the problem. */
-      readonly retryAfterMs?: number;
-    }
-  /** The sources of the environment must be known before the start. */
-  | { readonly type: "lookup"; readonly container: Container; readonly isImageNew: boolean }
-  /** `isImageNew`: false when an event must say that the image is already present. */
-  | { readonly type: "start"; readonly container: Container; readonly isImageNew: boolean }
-  /** A resize without a restart. */
-  | { readonly type: "resize"; readonly container: Container }
-  /** Returns the container to its initial phase. */
-  | { readonly type: "reset"; readonly container: Container }
-  | { readonly type: "probe"; readonly container: Container; readonly probe: ProbeType }
-  | {
-      readonly type: "stop";
-      readonly container: Container;
-      readonly delayMs: number;
-      readonly graceMs: number;
-      /** Message of the Event. */
-      readonly message: string;
-      /** True when a run with another image or size follows. */
-      readonly isReplaced: boolean;
-    };
-
-export interface PodPlan {
-  readonly actions: readonly PodAction[];
-  readonly recheck: Recheck | undefined;
-  readonly termination: PodTermination | undefined;
-  /** The pod is ending, and the runtime has no run of it. */
-  readonly hasEnded: boolean;
-}
-
-/** Reason for a container that cannot be created from its spec. */
-export const CONFIG_ERROR = "CreateContainerConfigError";
 /** Reason for a container that the runtime could not create. */
 const CREATE_ERROR = "CreateContainerError";
-
-export interface Recheck {
-  readonly at: number;
-  readonly kind: TimerKind;
-}
 
 const SHRINK_RETRY_MS = 10_000;
 /** Time for which a failed pull is shown as an error, before it is shown as back-off. */
 export const PULL_ERROR_SHOWN_MS = 2000;
-/** Minimum time for a container to end, also after a preStop hook that used up the grace period. */
-const LAST_GRACE_MS = 2000;
 
 export function planPod(facts: PodFacts, now: number): PodPlan {
   const termination = findTermination(facts, now);
@@ -299,24 +250,6 @@ class PlanDraft {
   }
 }
 
-/** Sidecars end after the other containers, in reverse order, within the rest of the pod's grace period. */
-function planTermination(facts: PodFacts, termination: PodTermination, now: number): PodPlan {
-  const graceMs = graceOf(facts, termination);
-  const passedMs = passedOf(facts, termination, now);
-  const actions: PodAction[] = [];
-  let isQuiet = true;
-  for (const { role, container } of containersOf(facts.pod).toReversed()) {
-    const record = recordOf(facts, container.name);
-    if (hasNoRun(record)) continue;
-    const mayStop = role !== "sidecar" || isQuiet;
-    isQuiet = false;
-    const stop = stopAction(container, graceMs, `Stopping container ${container.name}`);
-    const action = role === "sidecar" ? laterStop(stop, passedMs) : stop;
-    if (mayStop && shortensKill(record, now + action.graceMs)) actions.push(action);
-  }
-  return { actions, recheck: undefined, termination, hasEnded: isQuiet };
-}
-
 /** Why a running container must restart to match its spec; undefined when it need not. */
 function findReplacement(
   container: Container,
@@ -333,37 +266,4 @@ function findReplacement(
 /** Init containers end by themselves, and ephemeral containers never change. */
 function isReplaceable({ role }: RoleContainer): boolean {
   return role === "main" || role === "sidecar";
-}
-
-function shortensKill({ phase }: ContainerRecord, killAt: number): boolean {
-  return phase.type !== "running" || phase.killAt === undefined || killAt < phase.killAt;
-}
-
-function graceOf({ pod }: PodFacts, termination: PodTermination): number {
-  if (termination.type === "deleted") return termination.graceMs;
-  return plainNumber(pod.spec.terminationGracePeriodSeconds ?? 30) * 1000;
-}
-
-/** Time since the request to end. */
-function passedOf(facts: PodFacts, termination: PodTermination, now: number): number {
-  const { deletionTimestamp } = facts.pod.metadata;
-  const graceMs = graceOf(facts, termination);
-  if (termination.type === "deleted" && deletionTimestamp !== undefined) {
-    return Math.max(0, now - (Date.parse(deletionTimestamp) - graceMs));
-  }
-  return termination.type === "deadline" ? now - (findDeadline(facts) ?? now) : 0;
-}
-
-/** The preStop hook of a waiting sidecar counts as run. */
-function laterStop(stop: StopAction, passedMs: number): StopAction {
-  const delayMs = Math.max(0, stop.delayMs - passedMs);
-  return { ...stop, delayMs, graceMs: Math.max(delayMs + LAST_GRACE_MS, stop.graceMs - passedMs) };
-}
-
-type StopAction = Extract<PodAction, { type: "stop" }>;
-
-function stopAction(container: Container, graceMs: number, message: string): StopAction {
-  const delayMs = Math.min((container.lifecycle?.preStop?.sleep?.seconds ?? 0) * 1000, graceMs);
-  const times = { delayMs, graceMs: Math.max(graceMs, delayMs + LAST_GRACE_MS) };
-  return { type: "stop", container, ...times, message, isReplaced: false };
 }

@@ -9,8 +9,8 @@ import { hasCondition } from "../../resources/pod/pod-state.ts";
 import { compareSize } from "./container-size.ts";
 import { containerStatus, type StatusMoment } from "./container-status.ts";
 import { findShrinkProblem, wholeLimits } from "./memory-shrink.ts";
-import type { PodPlan } from "./plan-pod.ts";
 import { findRestartOfAll, hasSandbox, recordOf, type PodFacts } from "./pod-facts.ts";
+import type { PodPlan } from "./pod-plan.ts";
 import { containersOf, type ContainerRole } from "./restart-policy.ts";
 
 type Phase = NonNullable<PodStatus["phase"]>;

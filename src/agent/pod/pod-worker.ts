@@ -29,7 +29,7 @@ import type { PodAddresses } from "./environment.ts";
 import { grantedByStatus, withSizesOf, type SizeProblem } from "./granted-size.ts";
 import { MemoryMeasurement } from "./memory-measurement.ts";
 import { findShrinkProblem } from "./memory-shrink.ts";
-import { PULL_ERROR_SHOWN_MS, planPod, type PodAction, type PodPlan } from "./plan-pod.ts";
+import { PULL_ERROR_SHOWN_MS, planPod } from "./plan-pod.ts";
 import {
   hasSandbox,
   isReplacing,
@@ -39,6 +39,7 @@ import {
   type PodFacts,
   type PodRejection,
 } from "./pod-facts.ts";
+import type { PodAction, PodPlan } from "./pod-plan.ts";
 import {
   beginPreparation,
   isPrepared,

@@ -12,7 +12,7 @@ import {
   type ContainerRecord,
   type Limits,
 } from "./container-record.ts";
-import type { PodAction } from "./plan-pod.ts";
+import type { PodAction } from "./pod-plan.ts";
 
 interface Moment {
   readonly now: number;
