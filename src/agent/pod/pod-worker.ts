@@ -9,7 +9,6 @@ import type {
   ContainerProber,
   ContainerReport,
   FoundContainer,
-  FoundSandbox,
   ProbeType,
   RuntimeHandler,
 } from "../runtime-handler.ts";
@@ -24,21 +23,12 @@ import {
 } from "./container-events.ts";
 import type { ContainerLifecycle } from "./container-lifecycle.ts";
 import { NEW_CONTAINER, stepContainer, type ContainerRecord } from "./container-record.ts";
-import { compareSize } from "./container-size.ts";
 import type { PodAddresses } from "./environment.ts";
-import { grantedByStatus, withSizesOf, type SizeProblem } from "./granted-size.ts";
-import { MemoryMeasurement } from "./memory-measurement.ts";
+import { grantedByStatus, type SizeProblem } from "./granted-size.ts";
 import { findShrinkProblem } from "./memory-shrink.ts";
 import { PULL_ERROR_SHOWN_MS, planPod } from "./plan-pod.ts";
-import {
-  hasSandbox,
-  isReplacing,
-  isRunAgain,
-  probeStatusOf,
-  type Hold,
-  type PodFacts,
-  type PodRejection,
-} from "./pod-facts.ts";
+import { hasSandbox, isReplacing, isRunAgain, probeStatusOf, type Hold, type PodFacts } from "./pod-facts.ts";
+import type { PodPlace } from "./pod-place.ts";
 import type { PodAction, PodPlan } from "./pod-plan.ts";
 import {
   beginPreparation,
@@ -48,9 +38,9 @@ import {
   stepPreparation,
   type Preparation,
 } from "./pod-preparation.ts";
+import { PodSize } from "./pod-size.ts";
 import { DEADLINE_EXCEEDED, podStatus } from "./pod-status.ts";
 import { recordAfter } from "./record-after.ts";
-import { resizeCompleted, resizeFailed } from "./resize-events.ts";
 import { containersOf, type RoleContainer } from "./restart-policy.ts";
 import { restoredRecord, trueRecord } from "./restored-record.ts";
 import { findStatusPatch } from "./status-patch.ts";
@@ -73,19 +63,6 @@ export interface PodWorkerParts {
   ) => ConfigState | undefined;
 }
 
-/** Result of the pod's admission on its node. */
-export interface PodPlace {
-  readonly node: string;
-  readonly hostAddresses: readonly string[];
-  /** Undefined until the pod has a sandbox. */
-  readonly addresses: readonly string[] | undefined;
-  readonly rejection: PodRejection | undefined;
-  /** Undefined while no handler for the pod is known. */
-  readonly handler: RuntimeHandler | undefined;
-  /** Sandbox of a pod that has started before. */
-  readonly found: FoundSandbox | undefined;
-}
-
 /** The API write that is due after a pass. */
 export type PassOutcome =
   | { readonly type: "nothing" }
@@ -106,14 +83,7 @@ export class PodWorker {
   readonly #acceptedAt: number;
   readonly #records = new Map<string, ContainerRecord>();
   #pod: Pod;
-  /** The spec whose resources are granted, and the pod with these resources. */
-  #grantedSpec: Pod["spec"];
-  #grantedPod: Pod;
-  #sizeProblem: SizeProblem | undefined;
-  /** True until all containers have the granted resources. */
-  #isResizing = false;
-  /** Text of the last Event. */
-  #shrinkProblem: string | undefined;
+  readonly #size: PodSize;
   #hasEnded = false;
   /** True once the Event about the deadline was sent. */
   #isDeadlineTold = false;
@@ -121,16 +91,17 @@ export class PodWorker {
   #recheck: ScheduledCall | undefined;
   /** True while a pass acts: it sees the reports of its own actions. */
   #isPassing = false;
-  /** Exists during a resize. */
-  #memory: MemoryMeasurement | undefined;
 
   constructor(pod: Pod, place: PodPlace, parts: PodWorkerParts) {
     this.#parts = parts;
     this.#pod = pod;
     this.#place = place;
     const startedAt = pod.status.startTime;
-    this.#grantedSpec = startedAt === undefined ? pod.spec : grantedByStatus(pod);
-    this.#grantedPod = withSizesOf(pod, this.#grantedSpec);
+    this.#size = new PodSize(pod, {
+      recordOf: (container) => this.#recordOf(container),
+      event: (event) => parts.event(this.#pod, { ...event, host: this.#place.node }),
+      wake: () => parts.wake(this),
+    });
     const now = parts.now();
     this.#acceptedAt = startedAt === undefined ? now : Date.parse(startedAt);
     if (startedAt !== undefined || place.found !== undefined) this.#restore(place.found?.containers ?? []);
@@ -145,17 +116,12 @@ export class PodWorker {
 
   /** The pod with the granted resources; the same object when they equal its spec. */
   get grantedPod(): Pod {
-    return this.#grantedPod;
+    return this.#size.grantedPod;
   }
 
   /** Records the node's decision about the requested size. */
   settleSize(problem: SizeProblem | undefined): void {
-    if (problem === undefined) {
-      if (this.#grantedPod !== this.#pod) this.#isResizing = true;
-      this.#grantedSpec = this.#pod.spec;
-    }
-    this.#grantedPod = withSizesOf(this.#pod, this.#grantedSpec);
-    this.#sizeProblem = problem;
+    this.#size.settle(problem);
   }
 
   get place(): PodPlace {
@@ -184,9 +150,7 @@ export class PodWorker {
   /** Takes the newest version of the pod. */
   take(pod: Pod): void {
     this.#pod = pod;
-    this.#grantedPod = withSizesOf(pod, this.#grantedSpec);
-    // Releases the older spec, and makes the next comparison one of references.
-    if (this.#grantedPod === pod) this.#grantedSpec = pod.spec;
+    this.#size.take(pod);
     this.#place.handler?.update(this.#place.node, pod);
   }
 
@@ -212,14 +176,15 @@ export class PodWorker {
   pass(): PassOutcome {
     const now = this.#parts.now();
     this.#prepare(now);
-    this.#measure(now);
+    this.#size.measure(this.#place.handler, now);
     const facts = this.#facts();
     const plan = this.#carryOut(facts, now);
     this.#hasEnded = plan.hasEnded;
     this.#await(plan);
-    this.#endResize();
-    if (!this.#isMeasuring) this.#tellShrink(findShrinkProblem(facts));
-    if (plan.termination === undefined && (isReplacing(facts) || this.#isMeasuring))
+    const end = { hasEnded: this.#hasEnded };
+    this.#size.finish(end);
+    if (!this.#size.isMeasuring) this.#size.tellShrink(findShrinkProblem(facts), end);
+    if (plan.termination === undefined && (isReplacing(facts) || this.#size.isMeasuring))
       return { type: "nothing" };
     if (plan.termination === undefined && !hasSandbox(facts)) return { type: "step" };
     const patch = findStatusPatch(this.#pod, podStatus(facts, plan, now), now);
@@ -292,17 +257,17 @@ export class PodWorker {
   #facts(): PodFacts {
     const { findConfig } = this.#parts;
     return {
-      pod: this.#grantedPod,
+      pod: this.#size.grantedPod,
       records: this.#records,
       acceptedAt: this.#acceptedAt,
       hostAddresses: this.#place.hostAddresses,
       addresses: this.#place.addresses ?? [],
       rejection: this.#place.rejection,
-      sizeProblem: this.#sizeProblem,
+      sizeProblem: this.#size.problem,
       hold: this.#findHold(),
       probeOf: (container, type) => this.#prober()?.probeOf(this.#in(container), type),
-      isMeasuring: this.#isMeasuring,
-      memoryUsedBy: ({ name }) => this.#memory?.bytesOf(name) ?? 0,
+      isMeasuring: this.#size.isMeasuring,
+      memoryUsedBy: ({ name }) => this.#size.memoryOf(name),
       hasOutsideEnvironment: (container) => environmentUses(this.#pod, container).length > 0,
       checkEnvironment: (container, since) =>
         checkEnvironment(environmentUses(this.#pod, container), (reference) =>
@@ -342,7 +307,7 @@ export class PodWorker {
     // A stop before the start causes no Event.
     const isSilent = action.type === "stop" && record.phase.type !== "running";
     if (each !== undefined && !isSilent) this.#tell(each, actionEvents(action));
-    const podLimits = this.#grantedPod.spec.resources?.limits;
+    const podLimits = this.#size.grantedPod.spec.resources?.limits;
     this.#records.set(container.name, recordAfter(record, action, { now, podLimits }));
     this.#ask(action, record.exit === undefined ? 0 : record.restartCount + 1);
   }
@@ -381,47 +346,6 @@ export class PodWorker {
       recheck === undefined
         ? undefined
         : this.#parts.timers.add(recheck.at, recheck.kind, () => this.#parts.wake(this));
-  }
-
-  /** A resize may lower a memory limit, which needs the present usage. Requests a pass with the result. */
-  #measure(now: number): void {
-    const { handler } = this.#place;
-    if (!this.#isResizing || handler === undefined) return;
-    this.#memory ??= new MemoryMeasurement();
-    this.#memory.begin(handler, this.#pod, { now, settled: () => this.#parts.wake(this) });
-  }
-
-  get #isMeasuring(): boolean {
-    return this.#memory?.isSettled === false;
-  }
-
-  #isGettingSize(): boolean {
-    const podLimits = this.#grantedPod.spec.resources?.limits;
-    return containersOf(this.#grantedPod).some(({ container }) => {
-      const record = this.#recordOf(container.name);
-      const { phase, exit } = record;
-      if (phase.type === "running") return compareSize(container, record, podLimits) !== "same";
-      return phase.type === "starting" || exit?.isReplaced === true;
-    });
-  }
-
-  /** Sends one Event when all containers have the granted resources. */
-  #endResize(): void {
-    if (!this.#isResizing || this.#isMeasuring || this.#isGettingSize()) return;
-    this.#isResizing = false;
-    this.#memory = undefined;
-    if (this.#hasEnded) return;
-    this.#parts.event(this.#pod, { ...resizeCompleted(this.#grantedPod), host: this.#place.node });
-  }
-
-  /** Sends one Event for each new reason why a container keeps more memory than its limit. */
-  #tellShrink(problem: string | undefined): void {
-    const isNew = problem !== this.#shrinkProblem;
-    this.#shrinkProblem = problem;
-    if (!isNew || problem === undefined || this.#hasEnded) return;
-    for (const words of resizeFailed(this.#pod, problem)) {
-      this.#parts.event(this.#pod, { ...words, host: this.#place.node });
-    }
   }
 
   #tellDeadline({ termination }: PodPlan): void {
