@@ -1,4 +1,4 @@
-/** What a pass over a pod may do, and what it says about the pod. */
+/** Actions and result of a pass over a pod. */
 import type { Container } from "../../api/generated/types/core-v1.ts";
 import type { TimerKind } from "../../base/loop/loop.ts";
 import type { ProbeType } from "../runtime-handler.ts";

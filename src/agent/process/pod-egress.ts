@@ -1,6 +1,6 @@
 /**
- * The way of pods to other networks: the machine forwards their packets under its own address. Nothing of it is done
- * unless the user asks for it. A record says how the machine was before, also to the next start after a kill.
+ * The way of pods to other networks: the machine forwards their packets under its own address. It exists only if the
+ * user asks for it. A record keeps the machine's earlier setting, also for the next start after a kill.
  */
 import { mkdirSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
