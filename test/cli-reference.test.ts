@@ -16,7 +16,7 @@ const HEAD = `# Commands and options
 \`setpoint COMMAND --help\` prints the same for one command. \`setpoint completion bash|zsh|fish\` prints a script with which a shell completes commands and
 flags.
 
-- Exit codes: 0 done, 1 failed, 2 wrong usage.
+- Exit codes: 0 done, 1 failed, 2 wrong usage; of `diff`, as of kubectl's: 1 differences (`-f`), 2 failed.
 - An error is one line on stderr, \`error: …\`, and with \`--json\` a JSON object with the field \`error\`.
 - \`NO_COLOR\` turns colours off. Output that is piped has none, and no live line.
 - \`SETPOINT_HOME\` replaces \`~/.setpoint\`, the folder of the default cluster.

@@ -25,13 +25,17 @@ export async function runCli(argv: readonly string[], io: Io): Promise<void> {
 async function runCommand(argv: readonly string[], io: Io): Promise<ExitCode> {
   const form = formOf(argv);
   const kubectlLine = COMMANDS.some(({ name }) => name === argv[0]) ? undefined : findKubectlLine(argv);
-  if (kubectlLine !== undefined) return explain(new UsageError(kubectlLine), io, form);
+  if (kubectlLine !== undefined) {
+    printError(kubectlLine, io, form);
+    return 2;
+  }
   try {
     await programFor(io, argv).parseAsync(argv, { from: "user" });
     return 0;
   } catch (error) {
-    const code = explain(error, io, form);
     const command = COMMANDS.find(({ name }) => name === argv[0]);
+    const outcome = explain(error, io, form);
+    const code = outcome === "failed" ? (command?.failureCode ?? 1) : outcome;
     if (isUnknownHere(error) && command?.isKubectlVerb === true && form === "text")
       io.stderr(
         `setpoint has only the common options of kubectl's verbs; with kubectl: ${asKubectl(argv)}\n`,
@@ -93,6 +97,8 @@ function argumentsOf({ usage }: Command, parser: Parser): Arguments {
   const operands = Object.fromEntries(
     single.map((name, at) => [name.replaceAll(/[[\]]/g, ""), parser.args[at] ?? ""]),
   );
+  const empty = single.find((_, at) => parser.args[at] === "");
+  if (empty !== undefined) throw new UsageError(`argument "${empty}" is empty: is a variable unset?`);
   const rest = parser.args.slice(single.length);
   return { operands, rest, options: parser.opts<Arguments["options"]>() };
 }
@@ -116,11 +122,11 @@ function inheritable(parser: Parser, io: Io, form: ErrorForm): Parser {
   });
 }
 
-function explain(error: unknown, io: Io, form: ErrorForm): ExitCode {
+function explain(error: unknown, io: Io, form: ErrorForm): ExitCode | "failed" {
   if (error instanceof CommanderError) return explainUsage(error, io, form);
   if (error instanceof SilentFailure) return error.code;
   printError(findRemedy(error) ?? errorText(error), io, form);
-  return error instanceof UsageError ? 2 : 1;
+  return error instanceof UsageError ? 2 : "failed";
 }
 
 /** Commander has already printed help and errors as text. It also throws for `--help`, with exit code 0. */

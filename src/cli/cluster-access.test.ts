@@ -46,7 +46,7 @@ describe("the cluster that a command talks to", () => {
   });
 
   test("that is not there is an error with the remedy", async () => {
-    await expect(connectAs(ioIn(folder()), args({}), loop)).rejects.toThrow("no cluster is known");
+    await expect(connectAs(ioIn(folder()), args({}), { loop })).rejects.toThrow("no cluster is known");
     expect(accessOptions.map(({ flags }) => flags.split(" ")[0])).toEqual([
       "--data-dir",
       "--name",

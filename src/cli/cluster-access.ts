@@ -4,7 +4,7 @@
  */
 import { join, resolve } from "node:path";
 import type { Loop } from "../base/loop/loop.ts";
-import { connect, type Connection } from "../client/connection.ts";
+import { connect, type Connection, type ConnectOptions } from "../client/connection.ts";
 import { loadKubeconfig } from "../client/kubeconfig-files.ts";
 import { findRunning } from "../cluster/data-dir/run-file.ts";
 import { homeOf, nameOption, parsePlace, dataDirOption } from "./cluster-place.ts";
@@ -24,14 +24,23 @@ export interface ClusterAccess {
 }
 
 /** Connects to the cluster that the options name. Rejects with a remedy when there is none. The caller closes it. */
-export async function connectAs(io: Io, args: Arguments, loop: Loop): Promise<Connection> {
+export async function connectAs(
+  io: Io,
+  args: Arguments,
+  { loop, onWarning }: { readonly loop: Loop } & Pick<ConnectOptions, "onWarning">,
+): Promise<Connection> {
   const { file, context } = await findAccess(io, args, loop);
   const kubeconfig = await loadKubeconfig({
     loop,
     env: { ...io.env, HOME: io.homeDir },
     ...(file !== undefined && { file }),
   });
-  return connect({ loop, kubeconfig, ...(context !== undefined && { context }) });
+  return connect({
+    loop,
+    kubeconfig,
+    ...(context !== undefined && { context }),
+    ...(onWarning !== undefined && { onWarning }),
+  });
 }
 
 /** The kubeconfig and the context that the options name. */

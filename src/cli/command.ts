@@ -82,6 +82,8 @@ export interface Command {
    * code, or an input whose writer goes on.
    */
   readonly endsProcess?: true;
+  /** Exit code of a failed run, where 1 has another meaning: "there are differences". Default: 1. */
+  readonly failureCode?: 2;
   /** Throws `UsageError` for wrong arguments, any other error for a failed run. */
   run(io: Io, args: Arguments): Promise<void>;
 }

@@ -15,6 +15,7 @@ export const diffCommand: Command = {
   name: "diff",
   isKubectlVerb: true,
   usage: ["[kind/name]"],
+  failureCode: 2,
   help: "compare an object with its past, or -f FILE with the cluster",
   options: [
     fromOption,
@@ -31,7 +32,7 @@ export const diffCommand: Command = {
     const to = findMoment(args, "to", loop.now());
     if (from === undefined)
       throw new UsageError("diff needs -f FILE, or KIND/NAME and --from, such as --from -10m");
-    const connection = await connectAs(io, args, loop);
+    const connection = await connectAs(io, args, { loop });
     try {
       const { client } = connection;
       const asked = await parseNamedObject(args.operands["kind/name"] ?? "", args, connection);

@@ -20,7 +20,7 @@ export const driftCommand: Command = {
     const loop = createRealLoop({ name: "drift" });
     const now = loop.now();
     const before = parseOlderThan(args, now);
-    const connection = await connectAs(io, args, loop);
+    const connection = await connectAs(io, args, { loop });
     try {
       const { client } = connection;
       const types = await findStatusKinds(client);

@@ -5,7 +5,7 @@ import { componentLogsFolder, LOG_COMPONENTS } from "../cluster/logs/component-l
 import { LogReader, type LogRecord } from "../cluster/logs/read-logs.ts";
 import { parsePlace } from "./cluster-place.ts";
 import { findText, jsonOption, UsageError, type Arguments, type Command, type Io } from "./command.ts";
-import { podLogOptions, printPodLog } from "./verbs/pod-logs.ts";
+import { podLogOptions, printPodLogs } from "./verbs/pod-logs.ts";
 import { verbOptions } from "./verbs/verb-options.ts";
 import { withSession } from "./verbs/verb-session.ts";
 
@@ -19,7 +19,7 @@ export const logsCommand: Command = {
   help: "show the log of POD or TYPE/NAME, or the cluster's own",
   options: [
     { flags: "-f, --follow", help: "new lines too, until Ctrl-C" },
-    { flags: "--tail <count>", help: "last lines to show (a pod's: all, else: 100)" },
+    { flags: "--tail <count>", help: "last lines to show (a pod's: all; -l: 10; else 100)" },
     ...podLogOptions,
     ...verbOptions,
     { flags: "--component <name>", help: "messages of one component", choices: LOG_COMPONENTS },
@@ -27,7 +27,10 @@ export const logsCommand: Command = {
   ],
   async run(io, args) {
     const pod = args.operands["pod"] ?? "";
-    if (pod !== "") return withSession(io, args, (session) => printPodLog(session, pod));
+    const isSelected = findText(args, "selector") !== undefined;
+    if (isSelected && pod !== "") throw new UsageError("a selector chooses pods: give no name beside it");
+    if (isSelected || pod !== "")
+      return withSession(io, args, (session) => printPodLogs(session, isSelected ? undefined : pod));
     const { dataDir } = parsePlace(io, args);
     const tail = parseTail(args);
     if (!existsSync(componentLogsFolder(dataDir)))

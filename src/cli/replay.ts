@@ -25,7 +25,7 @@ export const replayCommand: Command = {
   async run(io, args) {
     const loop = createRealLoop({ name: "replay" });
     const from = findMoment(args, "from", loop.now());
-    const connection = await connectAs(io, args, loop);
+    const connection = await connectAs(io, args, { loop });
     try {
       const { client } = connection;
       const after = from === undefined ? undefined : await findStart(io, client, from);

@@ -21,7 +21,7 @@ export const timelineCommand: Command = {
   async run(io, args) {
     const loop = createRealLoop({ name: "timeline" });
     const since = parseSince(args, loop.now());
-    const connection = await connectAs(io, args, loop);
+    const connection = await connectAs(io, args, { loop });
     try {
       const { client } = connection;
       const { type, namespace, name } = await parseNamedObject(

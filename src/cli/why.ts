@@ -12,7 +12,7 @@ export const whyCommand: Command = {
   options: [namespaceOption, ...accessOptions, jsonOption],
   async run(io, args) {
     const loop = createRealLoop({ name: "why" });
-    const connection = await connectAs(io, args, loop);
+    const connection = await connectAs(io, args, { loop });
     try {
       const asked = await parseNamedObject(args.operands["kind/name"] ?? "", args, connection);
       const explanation = await explainObject(connection.client, asked, loop.now());

@@ -25,6 +25,19 @@ export function findResource(word: string, served: readonly ServedResource[]): S
   return served.find((resource) => isNamed(resource, word.toLowerCase()));
 }
 
+/** Resources of other groups with the same short name, which the word does not name. */
+export function lowerPriorityResources(
+  word: string,
+  served: readonly ServedResource[],
+): readonly ServedResource[] {
+  const found = findResource(word, served);
+  if (found === undefined || !found.shortNames.includes(word)) return [];
+  const others = served.filter(({ shortNames }) => shortNames.includes(word));
+  return firstVersions(others).filter(
+    (other) => other.plural !== found.plural || groupOf(other) !== groupOf(found),
+  );
+}
+
 /** Resources that a word names: one, or those of a category. Throws when the server serves none. */
 export function resourcesNamed(word: string, served: readonly ServedResource[]): readonly ServedResource[] {
   const found = findResource(word, served);

@@ -24,7 +24,7 @@ export const topCommand: Command = {
     const isJson = args.options["json"] === true;
     const isOnce = args.options["once"] === true || isJson;
     const loop = createRealLoop({ name: "top" });
-    const connection = await connectAs(io, args, loop);
+    const connection = await connectAs(io, args, { loop });
     const { client } = connection;
     try {
       if (io.screen !== undefined && !isOnce) {

@@ -9,7 +9,7 @@ import { selected, type FoundObject } from "./found-objects.ts";
 import { readManifests } from "./manifest-files.ts";
 import { placeManifest } from "./manifest-place.ts";
 import { poll } from "./poll.ts";
-import { targetsOf } from "./targets.ts";
+import { refuseNamesBesideChoice, targetsOf } from "./targets.ts";
 import {
   allNamespacesOption,
   fieldSelectorOption,
@@ -36,7 +36,7 @@ export const deleteCommand: Command = {
     { flags: "--all", help: "all objects of the type in the namespace" },
     { flags: "--grace-period <seconds>", help: "time to end gracefully (default: the object's)" },
     { flags: "--now", help: "grace period of one second" },
-    { flags: "--force", help: "with --grace-period=0: do not wait for the node" },
+    { flags: "--force", help: "do not wait for the node (implies --grace-period=0)" },
     {
       flags: "--cascade <mode>",
       help: "fate of dependents",
@@ -58,6 +58,8 @@ export const deleteCommand: Command = {
 async function deleteObjects(session: VerbSession): Promise<void> {
   const { io, args } = session;
   const options = deleteOptions(args);
+  if (options.gracePeriodSeconds === 0)
+    session.warn("the objects are removed without their node's word: their processes may go on running");
   const failures = new FailureList(io, args.options["ignoreNotFound"] === true ? ["NotFound"] : []);
   const found =
     findTexts(args, "filename").length > 0
@@ -78,7 +80,9 @@ async function deleteObjects(session: VerbSession): Promise<void> {
 /** Named objects are not read first: a user may delete what they may not get. */
 async function objectsOf(session: VerbSession): Promise<readonly FoundObject[]> {
   const found: FoundObject[] = [];
-  for (const target of targetsOf(session.args.rest, session.served)) {
+  const targets = targetsOf(session.args.rest, session);
+  refuseNamesBesideChoice(session, targets);
+  for (const target of targets) {
     const { resource, names } = target;
     if (names === undefined) found.push(...(await selected(target, session)));
     else found.push(...names.map((name) => referenceTo(resource, { name, namespace: session.namespace })));
@@ -114,16 +118,25 @@ function isNamed(args: Arguments): boolean {
 function deleteOptions(args: Arguments): DeleteOptions {
   const policies = { background: "Background", foreground: "Foreground", orphan: "Orphan" } as const;
   const cascade = (findText(args, "cascade") ?? "background") as keyof typeof policies;
-  const seconds = findText(args, "gracePeriod");
-  if (seconds !== undefined && !/^\d+$/.test(seconds))
-    throw new UsageError(`--grace-period must be a number of seconds, found "${seconds}"`);
-  if (args.options["force"] === true && seconds !== "0")
-    throw new UsageError("--force needs --grace-period=0: the objects are removed without their node's word");
-  const grace = args.options["now"] === true ? 1 : seconds === undefined ? undefined : Number(seconds);
+  const grace = graceSeconds(args);
   return {
     propagationPolicy: policies[cascade],
-    ...(grace !== undefined && { gracePeriodSeconds: grace }),
+    ...(grace >= 0 && { gracePeriodSeconds: grace }),
   };
+}
+
+/** Negative: the object's own. */
+function graceSeconds(args: Arguments): number {
+  const isForced = args.options["force"] === true;
+  const text = findText(args, "gracePeriod") ?? (isForced ? "0" : "-1");
+  if (!/^-?\d+$/.test(text))
+    throw new UsageError(`--grace-period must be a number of seconds, found "${text}"`);
+  const seconds = Number(text);
+  if (isForced && seconds > 0)
+    throw new UsageError("--force means --grace-period=0: leave one of the two out");
+  if (args.options["now"] === true) return 1;
+  // Only --force skips the node; without it kubectl gives the node a second, too.
+  return seconds === 0 && !isForced ? 1 : seconds;
 }
 
 /** `pod "a" deleted`, `deployment.apps "b" force deleted`. */
@@ -147,7 +160,7 @@ async function objectsInFiles(session: VerbSession, failures: FailureList): Prom
 async function untilGone({ resource, object }: FoundObject, session: VerbSession): Promise<void> {
   const { client, loop, args, io } = session;
   const { signal } = io;
-  const timeoutMs = parseTimeout(args, "timeout", WEEK_MS);
+  const timeoutMs = parseTimeout(args, "timeout", 0);
   const { namespace = "", name = "", uid } = object.metadata;
   const isGone = async (): Promise<boolean> => {
     const now = await client(resource)
@@ -159,7 +172,7 @@ async function untilGone({ resource, object }: FoundObject, session: VerbSession
       });
     return now === undefined || (uid !== undefined && now.metadata.uid !== uid);
   };
-  if (await poll({ loop, signal, timeoutMs }, isGone)) return;
+  if (await poll({ loop, signal, timeoutMs: timeoutMs > 0 ? timeoutMs : WEEK_MS }, isGone)) return;
   throw new Error(
     `timed out waiting for ${resource.plural}/${object.metadata.name} to go: its finalizers or its node hold it`,
   );

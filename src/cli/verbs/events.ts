@@ -56,6 +56,8 @@ async function events(session: VerbSession): Promise<void> {
 
 function wantedTypes(args: Arguments): (event: Event) => boolean {
   const types = findText(args, "types")?.toLowerCase().split(",");
+  const unknown = types?.find((type) => type !== "normal" && type !== "warning");
+  if (unknown !== undefined) throw new UsageError(`--types must be Normal or Warning, found "${unknown}"`);
   return ({ type = "" }) => types === undefined || types.includes(type.toLowerCase());
 }
 

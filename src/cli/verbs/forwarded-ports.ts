@@ -15,6 +15,7 @@ export function parsePort(text: string, pod: Pod, service?: Service): ForwardedP
   const remoteText = second ?? first;
   if (remoteText === "" || rest.length > 0)
     throw new UsageError(`a port is written LOCAL:REMOTE, :REMOTE or PORT, found "${text}"`);
+  if (remoteText === "0") throw new UsageError(`the pod's port must be above 0, found "${text}"`);
   const named = service === undefined ? podPort(remoteText, pod) : servicePort(remoteText, service);
   // A single name stands for the number on both sides.
   const local = second === undefined ? named : portNumber(first === "" ? "0" : first, text);

@@ -3,6 +3,7 @@ import { collectionPath, type ApiObject, type ResourceType } from "../../api/api
 import { isJsonObject } from "../../api/json/json-object.ts";
 import { findText, UsageError, type Arguments } from "../command.ts";
 import type { FailureList } from "./failure-list.ts";
+import { readNamed } from "./missing-namespace.ts";
 import { targetsOf, type Target } from "./targets.ts";
 import type { VerbSession } from "./verb-session.ts";
 
@@ -17,13 +18,14 @@ export async function findObjects(
   failures: FailureList,
 ): Promise<readonly FoundObject[]> {
   const found: FoundObject[] = [];
-  for (const target of targetsOf(session.args.rest, session.served)) {
+  for (const target of targetsOf(session.args.rest, session)) {
     if (target.names === undefined) found.push(...(await selected(target, session)));
     else
       for (const name of target.names)
         await failures.collect(async () => {
           const namespace = target.resource.namespaced ? (session.namespace ?? "") : "";
-          const object = await session.client(target.resource).get({ namespace, name });
+          const read = () => session.client(target.resource).get({ namespace, name });
+          const object = await readNamed(session, namespace, read);
           found.push({ resource: target.resource, object });
         });
   }

@@ -7,7 +7,7 @@ import { FailureList } from "./failure-list.ts";
 import { listOf, ObjectStream, objectText, withoutManagedFields, type ObjectFormat } from "./object-text.ts";
 import { tableIn } from "./server-table.ts";
 import { TablePrinter, type Table, type TableView } from "./table-text.ts";
-import { targetsOf, type Target } from "./targets.ts";
+import { refuseNamesBesideChoice, targetsOf, type Target } from "./targets.ts";
 import { allNamespacesOption, fieldSelectorOption, selectorOption, verbOptions } from "./verb-options.ts";
 import { withSession, type VerbSession } from "./verb-session.ts";
 import { watchObjects, type WatchedView } from "./watch-objects.ts";
@@ -33,8 +33,8 @@ export const getCommand: Command = {
 };
 
 async function get(session: VerbSession): Promise<void> {
-  const { args, served } = session;
-  const targets = byResource(targetsOf(args.rest, served));
+  const { args } = session;
+  const targets = byResource(targetsOf(args.rest, session));
   const format = findText(args, "output");
   refuseContradictions(session, targets);
   if (args.options["watch"] === true)
@@ -45,13 +45,8 @@ async function get(session: VerbSession): Promise<void> {
 }
 
 function refuseContradictions({ args, namespace }: VerbSession, targets: readonly Target[]): void {
-  const isNamed = targets.some(({ names }) => names !== undefined);
-  const isWatch = args.options["watch"] === true;
-  if (isNamed && (findText(args, "selector") ?? findText(args, "fieldSelector")) !== undefined)
-    throw new UsageError("selectors choose objects: give no names beside them");
-  if (isNamed && namespace === undefined)
-    throw new UsageError("an object is in one namespace: give no name beside --all-namespaces");
-  if (isWatch && findText(args, "at") !== undefined)
+  refuseNamesBesideChoice({ args, namespace }, targets);
+  if (args.options["watch"] === true && findText(args, "at") !== undefined)
     throw new UsageError("--at shows the past, which does not change: leave --watch out");
 }
 
@@ -126,17 +121,21 @@ async function objectsOf(
 
 async function printTables(session: VerbSession, targets: readonly Target[]): Promise<void> {
   const failures = failuresOf(session);
-  let printed = 0;
+  const found: { readonly target: Target; readonly tables: readonly Table[] }[] = [];
   for (const target of targets) {
     const tables: Table[] = [];
     for await (const answer of answersFor(session, target, "table")) {
       if ("error" in answer) failures.add(answer.error);
       else tables.push(tableIn(answer.value));
     }
+    if (tables.length > 0) found.push({ target, tables });
+  }
+  let printed = 0;
+  for (const { target, tables } of found) {
     const rows = tables.flatMap((table) => table.rows);
     const [first] = tables;
     if (first === undefined || rows.length === 0) continue;
-    const printer = new TablePrinter(viewOf(session, target, targets.length > 1));
+    const printer = new TablePrinter(viewOf(session, target, found.length > 1));
     session.io.stdout((printed++ > 0 ? "\n" : "") + printer.print({ ...first, rows }));
   }
   if (printed === 0 && failures.isEmpty && !ignoresMissing(session))
@@ -145,7 +144,7 @@ async function printTables(session: VerbSession, targets: readonly Target[]): Pr
 }
 
 function nothingText({ namespace }: VerbSession, targets: readonly Target[]): string {
-  const isWithin = namespace !== undefined && targets.some(({ resource }) => resource.namespaced);
+  const isWithin = namespace !== undefined && targets.every(({ resource }) => resource.namespaced);
   return isWithin ? `No resources found in ${namespace} namespace.` : "No resources found";
 }
 

@@ -4,6 +4,7 @@ import type { LabelSelector } from "../../api/generated/types/meta-v1.ts";
 import { isJsonObject } from "../../api/json/json-object.ts";
 import { compileLabelSelector, labelSelectorText } from "../../api/selectors/label-selector.ts";
 import { findText, UsageError, type OptionSpec } from "../command.ts";
+import { readNamed } from "./missing-namespace.ts";
 import { poll } from "./poll.ts";
 import { targetsOf, type Target } from "./targets.ts";
 import { parseTimeout } from "./verb-options.ts";
@@ -30,8 +31,9 @@ export async function podsNamed(session: VerbSession, text: string): Promise<rea
   const { client } = session;
   const { resource, name } = objectNamed(session, text);
   const namespace = session.namespace ?? "default";
-  if (resource.kind === Pod.kind) return [await client(Pod).get({ namespace, name })];
-  const owner = await client(resource).get({ namespace, name });
+  if (resource.kind === Pod.kind)
+    return [await readNamed(session, namespace, () => client(Pod).get({ namespace, name }))];
+  const owner = await readNamed(session, namespace, () => client(resource).get({ namespace, name }));
   const labelSelector = labelSelectorText(compileLabelSelector(selectorOf(owner, text)));
   return (await client(Pod).list({ namespace, labelSelector })).items;
 }
@@ -51,10 +53,10 @@ export async function readiestPod(session: VerbSession, text: string): Promise<P
 }
 
 export function objectNamed(
-  { served }: VerbSession,
+  session: VerbSession,
   text: string,
 ): { readonly resource: Target["resource"]; readonly name: string } {
-  const [target] = targetsOf([text.includes("/") ? text : `pod/${text}`], served);
+  const [target] = targetsOf([text.includes("/") ? text : `pod/${text}`], session);
   const [name] = target?.names ?? [];
   if (target === undefined || name === undefined) throw new UsageError(`"${text}" must be POD or TYPE/NAME`);
   return { resource: target.resource, name };
@@ -64,12 +66,17 @@ export function objectNamed(
 export function containerOf({ io, args }: VerbSession, { metadata, spec }: Pod): string {
   const given = findText(args, "container");
   if (given !== undefined) return given;
-  const names = [...spec.containers, ...(spec.initContainers ?? [])].map(({ name }) => name);
+  const names = spec.containers.map(({ name }) => name);
+  const shown = [
+    ...names,
+    ...(spec.ephemeralContainers ?? []).map(({ name }) => `${name} (ephem)`),
+    ...(spec.initContainers ?? []).map(({ name }) => `${name} (init)`),
+  ];
   const annotated = metadata.annotations?.[DEFAULT_CONTAINER];
   const [first = ""] = names;
   if (annotated !== undefined && names.includes(annotated)) return annotated;
-  if (names.length > 1 && args.options["quiet"] !== true)
-    io.stderr(`Defaulted container "${first}" out of: ${names.join(", ")}\n`);
+  if (shown.length > 1 && args.options["quiet"] !== true)
+    io.stderr(`Defaulted container "${first}" out of: ${shown.join(", ")}\n`);
   return first;
 }
 

@@ -22,10 +22,13 @@ export const scaleCommand: Command = {
 
 async function scale(session: VerbSession): Promise<void> {
   const { io, args } = session;
-  const replicas = findText(args, "replicas") ?? "";
+  const replicas = findText(args, "replicas");
+  if (replicas === undefined) throw new UsageError("say how many: --replicas=COUNT");
   if (!/^\d+$/.test(replicas)) throw new UsageError(`--replicas must be a number, found "${replicas}"`);
   const failures = new FailureList(io);
-  for (const { resource, object } of await findObjects(session, failures))
+  const found = await findObjects(session, failures);
+  if (found.length === 0 && failures.isEmpty) throw new Error("no objects passed to scale");
+  for (const { resource, object } of found)
     await failures.collect(async () => {
       await session.client(resource).scale(object, Number(replicas));
       io.stdout(`${kindText(resource)}/${object.metadata.name} scaled\n`);

@@ -1,6 +1,12 @@
 /** Objects that a command's arguments name: `pods`, `pod a b`, `pod/a service/b`, `pods,services`. */
-import { resourcesNamed, type ServedResource } from "../../client/served-resources.ts";
-import { UsageError } from "../command.ts";
+import {
+  groupOf,
+  lowerPriorityResources,
+  resourcesNamed,
+  type ServedResource,
+} from "../../client/served-resources.ts";
+import { findText, UsageError } from "../command.ts";
+import type { VerbSession } from "./verb-session.ts";
 
 export interface Target {
   readonly resource: ServedResource;
@@ -8,24 +14,50 @@ export interface Target {
   readonly names: readonly string[] | undefined;
 }
 
-export function targetsOf(words: readonly string[], served: readonly ServedResource[]): readonly Target[] {
+type Names = Pick<VerbSession, "served" | "warn">;
+
+export function targetsOf(words: readonly string[], names: Names): readonly Target[] {
   if (words.length === 0)
     throw new UsageError('say which objects: TYPE, TYPE NAME or TYPE/NAME, for example "pods"');
+  // An empty word is a variable that is not set. As a name it would mean all objects.
+  if (words.includes("")) throw new UsageError("a type or name is empty: is a variable unset?");
   const slashed = words.filter((word) => word.includes("/"));
   if (slashed.length > 0 && slashed.length < words.length)
     throw new UsageError("give all objects as TYPE/NAME, or one TYPE followed by names");
-  if (slashed.length > 0) return slashed.map((word) => targetOf(word, served));
-  const [types = "", ...names] = words;
-  const resources = types.split(",").flatMap((type) => resourcesNamed(type, served));
-  return resources.map((resource) => ({ resource, names: names.length === 0 ? undefined : names }));
+  if (slashed.length > 0) return slashed.map((word) => targetOf(word, names));
+  const [types = "", ...objects] = words;
+  const resources = types.split(",").flatMap((type) => resourcesOf(type, names));
+  return resources.map((resource) => ({ resource, names: objects.length === 0 ? undefined : objects }));
 }
 
-function targetOf(word: string, served: readonly ServedResource[]): Target {
+/** Names and selectors exclude each other, and a name needs one namespace. */
+export function refuseNamesBesideChoice(
+  { args, namespace }: Pick<VerbSession, "args" | "namespace">,
+  targets: readonly Target[],
+): void {
+  const named = targets.filter(({ names }) => names !== undefined);
+  if (named.length === 0) return;
+  if ((findText(args, "selector") ?? findText(args, "fieldSelector")) !== undefined)
+    throw new UsageError("selectors choose objects: give no names beside them");
+  if (namespace === undefined && named.some(({ resource }) => resource.namespaced))
+    throw new UsageError("an object is in one namespace: give no name beside --all-namespaces");
+}
+
+function targetOf(word: string, names: Names): Target {
   const [type = "", name = "", ...rest] = word.split("/");
   if (type === "" || name === "" || rest.length > 0)
     throw new UsageError(`an object is written TYPE/NAME, found "${word}"`);
-  const [resource, ...others] = resourcesNamed(type, served);
+  const [resource, ...others] = resourcesOf(type, names);
   if (resource === undefined || others.length > 0)
     throw new UsageError(`"${type}" names several resources: use one of them`);
   return { resource, names: [name] };
+}
+
+function resourcesOf(word: string, { served, warn }: Names): readonly ServedResource[] {
+  for (const other of lowerPriorityResources(word, served)) {
+    const group = groupOf(other);
+    const name = `${other.plural}${group === "" ? "" : `.${group}`}`;
+    warn(`short name "${word}" could also match lower priority resource ${name}`);
+  }
+  return resourcesNamed(word, served);
 }

@@ -33,6 +33,7 @@ export const WEEK_MS = 7 * 24 * 3_600_000;
 export function parseTimeout(args: Arguments, name: string, fallbackMs: number): number {
   const text = findText(args, name);
   if (text === undefined) return fallbackMs;
+  if (text === "0") return 0;
   const parts = [...text.matchAll(/(\d+(?:\.\d+)?)(ms|s|m|h)/g)];
   if (parts.length === 0 || parts.map(([part]) => part).join("") !== text.replace(/^-/, ""))
     throw new UsageError(`--${name} must be a duration such as 30s or 1m30s, found "${text}"`);

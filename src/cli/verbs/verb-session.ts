@@ -21,6 +21,8 @@ export interface VerbSession {
   /** Namespace of the arguments or of the context; undefined with `--all-namespaces`. */
   readonly namespace: string | undefined;
   readonly served: readonly ServedResource[];
+  /** Prints a warning on stderr, each text once. */
+  readonly warn: (text: string) => void;
   /** Revision that reads show, with `--at`; undefined for the newest state. */
   readonly revision: string | undefined;
 }
@@ -32,7 +34,8 @@ export async function withSession(
   work: (session: VerbSession) => Promise<void>,
 ): Promise<void> {
   const loop = createRealLoop({ name: "cli" });
-  const connection = await connectAs(io, args, loop);
+  const warn = warningPrinter(io);
+  const connection = await connectAs(io, args, { loop, onWarning: warn });
   try {
     const client = connection.client.with({ signal: io.signal });
     const namespace = findText(args, "namespace") ?? connection.namespace;
@@ -44,12 +47,21 @@ export async function withSession(
       transport: connection.transport,
       dialer: connection.dialer,
       namespace: args.options["allNamespaces"] === true ? undefined : namespace,
+      warn,
       served: await readServedResources(client),
       revision: await findRevision(client, findMoment(args, "at", loop.now())),
     });
   } finally {
     await connection.close();
   }
+}
+
+function warningPrinter(io: Io): (text: string) => void {
+  const printed = new Set<string>();
+  return (text) => {
+    if (!printed.has(text)) io.stderr(`Warning: ${text}\n`);
+    printed.add(text);
+  };
 }
 
 async function findRevision(client: Client, moment: Moment | undefined): Promise<string | undefined> {

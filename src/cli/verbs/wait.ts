@@ -3,6 +3,7 @@ import { kindText, type ServedResource } from "../../client/served-resources.ts"
 import { findText, type Command } from "../command.ts";
 import { FailureList } from "./failure-list.ts";
 import { selected } from "./found-objects.ts";
+import { readNamed } from "./missing-namespace.ts";
 import { poll } from "./poll.ts";
 import { targetsOf } from "./targets.ts";
 import {
@@ -51,6 +52,7 @@ async function wait(session: VerbSession): Promise<void> {
   const end = session.loop.now() + (timeoutMs < 0 ? WEEK_MS : timeoutMs);
   const failures = new FailureList(io);
   const awaited = await awaitedObjects(session, condition);
+  if (awaited.length === 0 && condition.type === "delete") return;
   if (awaited.length === 0) throw new Error("no matching resources found");
   for (const each of awaited)
     await failures.collect(async () => {
@@ -69,7 +71,7 @@ async function wait(session: VerbSession): Promise<void> {
 
 async function awaitedObjects(session: VerbSession, { type }: WaitCondition): Promise<readonly Awaited[]> {
   const awaited: Awaited[] = [];
-  for (const target of targetsOf(session.args.rest, session.served)) {
+  for (const target of targetsOf(session.args.rest, session)) {
     const { resource, names } = target;
     if (names === undefined) {
       const found = await selected(target, session);
@@ -85,8 +87,12 @@ async function awaitedObjects(session: VerbSession, { type }: WaitCondition): Pr
     }
     for (const name of names) {
       const namespace = resource.namespaced ? (session.namespace ?? "") : "";
-      const object = await session.client(resource).find({ namespace, name });
-      if (object === undefined && type === "state") throw new Error(`${resource.plural} "${name}" not found`);
+      const object =
+        type === "state"
+          ? await readNamed(session, namespace, () => session.client(resource).get({ namespace, name }))
+          : await session.client(resource).find({ namespace, name });
+      // What is gone already is not mentioned, as with kubectl.
+      if (object === undefined && type === "delete") continue;
       awaited.push({
         resource,
         namespace,

@@ -27,7 +27,7 @@ export const watchCommand: Command = {
     if (screen === undefined && !isOnce)
       throw new Error("watch needs a terminal for input and output: print one picture with --once");
     const loop = createRealLoop({ name: "watch" });
-    const connection = await connectAs(io, args, loop);
+    const connection = await connectAs(io, args, { loop });
     const hasColours = io.screen?.hasColours === true;
     const depth = colourDepth(hasColours, io.env);
     try {
