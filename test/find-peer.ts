@@ -5,12 +5,14 @@
 import { accessSync, constants, statSync } from "node:fs";
 import { delimiter, join } from "node:path";
 
-export type PeerName = "etcd" | "kubectl" | "nft";
+export type PeerName = "etcd" | "fish" | "kubectl" | "nft" | "zsh";
 
 const HOW_TO_INSTALL: Readonly<Record<PeerName, string>> = {
   etcd: "apt-get install etcd-server",
+  fish: "apt-get install fish",
   kubectl: "apt-get install kubernetes-client",
   nft: "apt-get install nftables",
+  zsh: "apt-get install zsh",
 };
 
 export type Peer =

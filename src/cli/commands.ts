@@ -2,7 +2,7 @@
 import { apiserverCommand } from "./apiserver.ts";
 import { backupCommand } from "./backup.ts";
 import type { Command } from "./command.ts";
-import { completionCommand } from "./completion.ts";
+import { completionCommand } from "./completion/completion.ts";
 import { agentCommand, controllersCommand, schedulerCommand } from "./components.ts";
 import { crdCommand } from "./crd.ts";
 import { demoCommand } from "./demo/demo.ts";

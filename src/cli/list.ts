@@ -33,7 +33,7 @@ async function rowOf(place: ClusterPlace, loop: Loop): Promise<Row> {
 }
 
 /** Clusters below the home of clusters, and those elsewhere whose context is in the kubeconfig. */
-function placesOf(io: Io): readonly ClusterPlace[] {
+export function placesOf(io: Io): readonly ClusterPlace[] {
   const home = homeOf(io);
   const names = [CLUSTER_NAME, ...namesIn(join(home, "clusters"))];
   const known = names.map((name) => ({ name, dataDir: dataDirOf(home, name) }));

@@ -180,6 +180,24 @@ describePeer("kubectl", "kubectl's verbs, in odd cases", (kubectl) => {
     });
   });
 
+  test.each([
+    ["get namesp", ["namespaces"]],
+    ["get pods seve", ["several"]],
+    ["get pods several ", []],
+    ["get pods,namesp", ["pods,namespaces"]],
+    ["get services.example", ["services.example.com"]],
+    ["delete ns/kube-s", ["ns/kube-system"]],
+    ["get sa -n kube-system default", ["default"]],
+    ["get sa -n kube-syst", ["kube-system"]],
+    ["why namesp", ["namespaces/"]],
+    ["logs seve", ["several"]],
+    ["get pods --context setp", ["setpoint"]],
+  ])("Tab after %s offers names of the cluster", async (line, candidates) => {
+    const { stdout } = await runner.ours(["completion", "fish", "--", ...line.split(" ")]);
+
+    expect(stdout.split("\n").slice(0, -1)).toEqual(candidates);
+  });
+
   test("port-forward to port 0 is refused", async () => {
     expect(await runner.ours(["port-forward", "several", "0"])).toMatchObject({ code: 2, stdout: "" });
   });
