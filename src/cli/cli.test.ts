@@ -59,6 +59,8 @@ describe("runCli", () => {
     [["up", "--etcd-user", "root"], "--etcd-user is only for --store etcd"],
     [["up", "--pki-dir", ""], "option '--pki-dir <dir>' argument '' is invalid. It must be a path."],
     [["down", "--data-dir", ""], "option '--data-dir <dir>' argument '' is invalid. It must be a path."],
+    [["help", "staus"], "unknown command 'staus'\n(Did you mean status?)"],
+    [["why", ""], 'argument "kind/name" is empty: is a variable unset?'],
     [["up", "extra"], "too many arguments"],
     [["apiserver", "--nodes", "3"], "unknown option '--nodes'"],
     [["agent", "--nodes", "many"], '--nodes must be a number from 0 to 16000, found "many"'],
@@ -112,7 +114,7 @@ describe("without a cluster", () => {
     [["down", "extra", "--json"], /^too many arguments for 'down'/],
     [["top", "--json"], /^missing required argument/],
     [["stauts", "--json"], /^unknown (?:command|option)/],
-    [["describe", "pod", "a", "--json"], /kubectl describe pod a/],
+    [["describe", "pod", "a", "--json"], /is a verb of kubectl alone/],
   ])("wrong usage is one JSON line with --json: %j", async (argv, message) => {
     const { code, stdout, stderr } = await run(...argv);
 

@@ -24,13 +24,13 @@ export async function runCli(argv: readonly string[], io: Io): Promise<void> {
 
 async function runCommand(argv: readonly string[], io: Io): Promise<ExitCode> {
   const form = formOf(argv);
-  const kubectlLine = COMMANDS.some(({ name }) => name === argv[0]) ? undefined : findKubectlLine(argv);
+  const kubectlLine = COMMANDS.some(({ name }) => name === argv[0]) ? undefined : findKubectlLine(argv, io);
   if (kubectlLine !== undefined) {
     printError(kubectlLine, io, form);
     return 2;
   }
   try {
-    await programFor(io, argv).parseAsync(argv, { from: "user" });
+    await programFor(io, argv).parseAsync(withoutHelp(argv), { from: "user" });
     return 0;
   } catch (error) {
     const command = COMMANDS.find(({ name }) => name === argv[0]);
@@ -42,6 +42,13 @@ async function runCommand(argv: readonly string[], io: Io): Promise<ExitCode> {
       );
     return code;
   }
+}
+
+/** `help NAME` of an unknown command is an error, like the command itself. */
+function withoutHelp(argv: readonly string[]): readonly string[] {
+  const [help, name, ...rest] = argv;
+  const isUnknown = name !== undefined && name !== "help" && COMMANDS.every((each) => each.name !== name);
+  return help === "help" && isUnknown && !name.startsWith("-") ? [name, ...rest] : argv;
 }
 
 type ErrorForm = "json" | "text";

@@ -1,4 +1,4 @@
-import { mkdtempSync, rmSync } from "node:fs";
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { describe, expect, onTestFinished, test } from "vitest";
@@ -46,7 +46,13 @@ describe("the cluster that a command talks to", () => {
   });
 
   test("that is not there is an error with the remedy", async () => {
-    await expect(connectAs(ioIn(folder()), args({}), { loop })).rejects.toThrow("no cluster is known");
+    const home = folder();
+    const remedy = "no cluster is known: start one with node /setpoint/dist/cli.js up, or set KUBECONFIG";
+    await expect(connectAs(ioIn(home), args({}), { loop })).rejects.toThrow(remedy);
+
+    mkdirSync(join(home, ".kube"));
+    writeFileSync(join(home, ".kube", "config"), "apiVersion: v1\nkind: Config\ncontexts: []\n");
+    await expect(connectAs(ioIn(home), args({}), { loop })).rejects.toThrow(remedy);
     expect(accessOptions.map(({ flags }) => flags.split(" ")[0])).toEqual([
       "--data-dir",
       "--name",

@@ -5,10 +5,12 @@
 import { join, resolve } from "node:path";
 import type { Loop } from "../base/loop/loop.ts";
 import { connect, type Connection, type ConnectOptions } from "../client/connection.ts";
+import { MissingKubeconfigError } from "../client/kubeconfig-fields.ts";
 import { loadKubeconfig } from "../client/kubeconfig-files.ts";
 import { findRunning } from "../cluster/data-dir/run-file.ts";
 import { homeOf, nameOption, parsePlace, dataDirOption } from "./cluster-place.ts";
 import { findText, UsageError, type Arguments, type Io, type OptionSpec } from "./command.ts";
+import { programCall } from "./program-call.ts";
 
 export const accessOptions: readonly OptionSpec[] = [
   dataDirOption,
@@ -34,7 +36,12 @@ export async function connectAs(
     loop,
     env: { ...io.env, HOME: io.homeDir },
     ...(file !== undefined && { file }),
+  }).catch((error: unknown) => {
+    if (error instanceof MissingKubeconfigError) throw noCluster(io, error);
+    throw error;
   });
+  // `down` leaves a kubeconfig without contexts.
+  if (file === undefined && kubeconfig.contexts.size === 0) throw noCluster(io);
   return connect({
     loop,
     kubeconfig,
@@ -60,6 +67,10 @@ export async function findAccess(io: Io, args: Arguments, loop: Loop): Promise<C
   const home = homeOf(io);
   const running = await findRunning(home, loop);
   return running === undefined ? {} : { file: join(home, "kubeconfig") };
+}
+
+function noCluster(io: Io, cause?: Error): Error {
+  return new Error(`no cluster is known: start one with ${programCall(io)} up, or set KUBECONFIG`, { cause });
 }
 
 async function runningKubeconfig(dataDir: string, loop: Loop): Promise<string> {

@@ -8,6 +8,7 @@ const SHELL: Shell = {
   homeDir: "/home/jo",
   call: "setpoint",
   hasKubectl: true,
+  demoManifest: "docs/learn/demo.yaml",
   kubeconfig: undefined,
   paint: (text) => text,
 };
@@ -128,7 +129,9 @@ Ctrl-C ends it · setpoint up -d runs it in the background · logs in ~/.setpoin
     const text = eventText(READY, FORM, { ...SHELL, hasKubectl: false });
 
     expect(text).toContain("kubectl is not on PATH: https://kubernetes.io/docs/tasks/tools/ says how");
-    expect(text).toContain("  setpoint get nodes\n  setpoint apply -f FILE\n  setpoint status\n");
+    expect(text).toContain(
+      "  setpoint apply -f docs/learn/demo.yaml\n  setpoint get pods\n  setpoint status\n",
+    );
     expect(text).not.toContain("kubectl create");
   });
 

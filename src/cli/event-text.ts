@@ -10,6 +10,7 @@ import { CLUSTER_NAME } from "../cluster/kubeconfig/kubeconfig.ts";
 import { componentLogsFolder } from "../cluster/logs/component-logs.ts";
 import { KUBERNETES_VERSION, VERSION } from "../cluster/process/version.ts";
 import { counted, grouped } from "./count-text.ts";
+import { KUBECTL_PAGE } from "./find-kubectl.ts";
 
 /** Facts about the user's shell. */
 export interface Shell {
@@ -17,6 +18,8 @@ export interface Shell {
   /** Words with which the user calls this program: `setpoint`. */
   readonly call: string;
   readonly hasKubectl: boolean;
+  /** Path of a manifest with a Deployment; undefined when there is none. */
+  readonly demoManifest: string | undefined;
   /** `$KUBECONFIG`; undefined when it is unset. */
   readonly kubeconfig: string | undefined;
   /** Makes the text green, or leaves it. */
@@ -113,9 +116,7 @@ function readyText(event: ReadyEvent, form: ClusterForm, shell: Shell): string {
     ...(event.contextProblem === undefined
       ? []
       : ["", `The kubeconfig was left alone: ${event.contextProblem}`]),
-    ...(shell.hasKubectl
-      ? []
-      : ["", "kubectl is not on PATH: https://kubernetes.io/docs/tasks/tools/ says how to get it."]),
+    ...(shell.hasKubectl ? [] : ["", `kubectl is not on PATH: ${KUBECTL_PAGE} says how to get it.`]),
     "",
     ...commands(event, form, shell).map((line) => `  ${line}`),
     "",
@@ -134,7 +135,11 @@ function commands(event: ReadyEvent, form: ClusterForm, shell: Shell): readonly 
   const flags = nameFlags(event);
   const status = `${shell.call} status${flags}`;
   if (!shell.hasKubectl)
-    return [`${shell.call} get nodes${flags}`, `${shell.call} apply -f FILE${flags}`, status];
+    return [
+      `${shell.call} apply -f ${shell.demoManifest ?? "FILE"}${flags}`,
+      `${shell.call} get pods${flags}`,
+      status,
+    ];
   const first = form.isWhole ? deploys(event, { kubectl, form, shell }) : [`${kubectl} get namespaces`];
   return [...setup, ...first, status];
 }

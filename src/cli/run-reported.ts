@@ -1,9 +1,6 @@
 /** Runs a cluster in this process and shows its events. */
-import { accessSync, constants } from "node:fs";
-import { delimiter, join } from "node:path";
 import { styleText } from "node:util";
 import { silentLog } from "../base/log/log.ts";
-import { teeLog } from "../base/log/tee-log.ts";
 import { createRealLoop } from "../base/loop/real/real-loop.ts";
 import { createMetrics } from "../base/metrics/prom-metrics.ts";
 import type { ClusterEvent } from "../cluster/cluster-event.ts";
@@ -13,7 +10,8 @@ import type { ClusterOptions } from "../cluster/options.ts";
 import { LOG_LEVELS } from "./cluster-options.ts";
 import { findText, type Arguments, type Io } from "./command.ts";
 import { eventText, nextPhaseText, summaryText, type ClusterForm, type Shell } from "./event-text.ts";
-import { programCall } from "./program-call.ts";
+import { hasKubectl } from "./find-kubectl.ts";
+import { findDemoManifest, programCall } from "./program-call.ts";
 import { runsPrograms } from "./runtime-options.ts";
 
 /** Runs a cluster until the program's signal aborts, and prints its lifecycle events. */
@@ -37,7 +35,8 @@ export async function runReported(options: ClusterOptions, io: Io, args: Argumen
   const isLive = io.screen !== undefined && !isQuiet && args.options["json"] !== true;
   if (isLive) io.screen?.live("… opening the store");
   await runCluster(options, {
-    loop: createRealLoop({ name: "cluster", log: teeLog(log, logs.of("setpoint")), metrics }),
+    // Only into the file: a slow step is a fact about the machine that a user at the terminal cannot change.
+    loop: createRealLoop({ name: "cluster", log: logs.of("setpoint"), metrics }),
     log,
     logs,
     metrics,
@@ -67,17 +66,9 @@ export function shellOf(io: Io): Shell {
   return {
     homeDir: io.homeDir,
     call: programCall(io),
-    hasKubectl: (io.env["PATH"] ?? "").split(delimiter).some((folder) => isProgram(join(folder, "kubectl"))),
+    hasKubectl: hasKubectl(io.env),
+    demoManifest: findDemoManifest(io),
     kubeconfig: io.env["KUBECONFIG"] || undefined,
     paint: io.screen?.hasColours === true ? green : (text) => text,
   };
-}
-
-function isProgram(path: string): boolean {
-  try {
-    accessSync(path, constants.X_OK);
-    return true;
-  } catch {
-    return false;
-  }
 }

@@ -7,6 +7,7 @@ import { join } from "node:path";
 import { expect, onTestFinished, test } from "vitest";
 import { createRealLoop } from "../base/loop/real/real-loop.ts";
 import { readFileBytes } from "../base/process/read-named-file.ts";
+import { connect } from "../client/connection.ts";
 import { findRunning } from "../cluster/data-dir/run-file.ts";
 import { writeKubeconfig } from "../cluster/kubeconfig/kubeconfig.ts";
 import { findRemedy } from "./system-error.ts";
@@ -83,6 +84,25 @@ test("the error about an unwritable file shows the path that was given", async (
 
   expect(findRemedy(error)).toBe(`${path} does not exist, or its directory does not: check the path`);
 });
+
+test("a server that does not listen is named, with the way to find the clusters of this machine", async () => {
+  await using connection = await connect({ loop, text: kubeconfigOf("https://127.0.0.1:9"), retry: "none" });
+
+  const error = await connection.client.request({ path: "/version" }).catch((thrown: unknown) => thrown);
+
+  expect(findRemedy(error)).toBe(
+    "no response from https://127.0.0.1:9: connect ECONNREFUSED 127.0.0.1:9: no cluster listens there; setpoint list shows those of this machine",
+  );
+});
+
+function kubeconfigOf(server: string): string {
+  return JSON.stringify({
+    clusters: [{ name: "a", cluster: { server } }],
+    users: [{ name: "a", user: {} }],
+    contexts: [{ name: "a", context: { cluster: "a", user: "a" } }],
+    "current-context": "a",
+  });
+}
 
 test("other errors have no remedy", () => {
   expect(findRemedy(new Error("no cluster runs there"))).toBeUndefined();

@@ -1,5 +1,6 @@
 /** Turns an error of the operating system into one line that says what to do. */
 
+import { isApiError } from "../api/errors/api-error.ts";
 import { findPathRemedy } from "../base/process/path-remedy.ts";
 
 interface SystemError extends Error {
@@ -12,6 +13,10 @@ interface SystemError extends Error {
 
 /** Undefined for errors that did not come from the operating system, and for errors without a known remedy. */
 export function findRemedy(error: unknown): string | undefined {
+  if (isApiError(error, "ServiceUnavailable") && isSystemError(error.cause))
+    return error.cause.code === "ECONNREFUSED"
+      ? `${error.message}: no cluster listens there; setpoint list shows those of this machine`
+      : undefined;
   if (!isSystemError(error)) return undefined;
   const { syscall, hostname } = error;
   if (syscall === "listen") return listenRemedy(error);

@@ -9,6 +9,9 @@ export class KubeconfigError extends Error {
   override readonly name = "KubeconfigError";
 }
 
+/** There is no kubeconfig at all. */
+export class MissingKubeconfigError extends KubeconfigError {}
+
 export interface FieldsPlace {
   readonly file: string;
   /** Path of the object in the file, for example `users[0].user`. */

@@ -4,7 +4,7 @@ import { homedir } from "node:os";
 import { delimiter, join, resolve } from "node:path";
 import type { Loop } from "../base/loop/loop.ts";
 import { findInClusterKubeconfig } from "./in-cluster.ts";
-import { KubeconfigError } from "./kubeconfig-fields.ts";
+import { KubeconfigError, MissingKubeconfigError } from "./kubeconfig-fields.ts";
 import { mergeKubeconfigs, parseKubeconfig } from "./kubeconfig.ts";
 import type { Kubeconfig } from "./kubeconfig.ts";
 
@@ -36,7 +36,9 @@ export async function loadKubeconfig(search: KubeconfigSearch): Promise<Kubeconf
   const usual = join(env["HOME"] ?? homedir(), ".kube", "config");
   const found = (await readIfThere(usual, loop)) ?? (await findInClusterKubeconfig(search));
   if (found !== undefined) return found;
-  throw new KubeconfigError(`no cluster is known: set KUBECONFIG to a kubeconfig, or put one at ${usual}`);
+  throw new MissingKubeconfigError(
+    `no cluster is known: set KUBECONFIG to a kubeconfig, or put one at ${usual}`,
+  );
 }
 
 /** Like kubectl, skips missing files, but requires one that exists. */

@@ -5,6 +5,7 @@ import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { createServer, type AddressInfo } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { fileURLToPath } from "node:url";
 import { describe, expect, onTestFinished, test } from "vitest";
 import { createRealLoop } from "../../src/base/loop/real/real-loop.ts";
 import { connect } from "../../src/client/connection.ts";
@@ -12,6 +13,21 @@ import { isAlive } from "../../src/cluster/data-dir/run-file.ts";
 import { Program } from "./kubectl/program.ts";
 
 const loop = createRealLoop({ name: "test" });
+const CLI = fileURLToPath(new URL("../../dist/cli.js", import.meta.url));
+
+test("an older Node.js is told which one is needed", async () => {
+  const older = 'data:text/javascript,Object.defineProperty(process.versions,"node",{value:"18.20.1"})';
+  const child = spawn(process.execPath, ["--import", older, CLI, "version"]);
+  let stderr = "";
+  child.stderr.on("data", (text) => (stderr += String(text)));
+
+  const [code] = await once(child, "close");
+
+  expect({ code, stderr }).toEqual({
+    code: 1,
+    stderr: "error: setpoint needs Node.js 20.19 or later, this is v18.20.1\n",
+  });
+});
 
 describe("a cluster with a data dir", () => {
   test("is ready at its place until it is ended, and ending it again does nothing", async () => {

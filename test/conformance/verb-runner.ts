@@ -30,8 +30,16 @@ export class VerbRunner {
   readonly #kubectl: string;
   readonly #kubeconfig: string;
   readonly #folder: string;
+  readonly #path: string | undefined;
 
-  constructor(place: { readonly kubectl: string; readonly kubeconfig: string; readonly folder: string }) {
+  /** `path` is the PATH of `setpoint`, if it is not that of this process. */
+  constructor(place: {
+    readonly kubectl: string;
+    readonly kubeconfig: string;
+    readonly folder: string;
+    readonly path?: string;
+  }) {
+    this.#path = place.path ?? process.env["PATH"];
     this.#kubectl = place.kubectl;
     this.#kubeconfig = place.kubeconfig;
     this.#folder = place.folder;
@@ -93,7 +101,7 @@ export class VerbRunner {
       stderr: print("stderr"),
       exit: (given) => (printed.code = given),
       log: silentLog,
-      env: { KUBECONFIG: this.#kubeconfig },
+      env: { KUBECONFIG: this.#kubeconfig, PATH: this.#path },
       streams: () => streams,
       homeDir: this.#folder,
       workingDir: this.#folder,

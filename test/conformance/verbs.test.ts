@@ -338,6 +338,14 @@ metadata: { name: hall }
     },
   );
 
+  test("another verb of kubectl says where to get kubectl, and what comes closest", async () => {
+    const withoutPath = new VerbRunner({ kubectl, kubeconfig: cluster.kubeconfig, folder: work, path: "" });
+
+    expect((await withoutPath.ours(["create", "deployment", "demo"])).stderr).toBe(
+      'error: "create" is a verb of kubectl alone, which is not on PATH (https://kubernetes.io/docs/tasks/tools/); without it: setpoint apply -f FILE\n',
+    );
+  });
+
   test("another verb of kubectl prints the line to type", async () => {
     expect(await ours(["describe", "pod", "a b"])).toEqual({
       code: 2,

@@ -13,7 +13,7 @@ export type Candidates = readonly Candidate[] | "files";
 /** Options that the line has before its last word, by name without dashes: `namespace`, `data-dir`. */
 export type GivenOptions = Readonly<Record<string, string>>;
 
-/** What only the machine or the cluster knows. Each list is empty when it cannot be found out. */
+/** Facts of the machine and of the cluster. A list is empty when it cannot be read. */
 export interface Lookup {
   types(given: GivenOptions): Promise<readonly string[]>;
   names(type: string, given: GivenOptions): Promise<readonly string[]>;

@@ -14,7 +14,7 @@ import type { GivenOptions, Lookup } from "./candidates.ts";
 /** A user who pressed Tab waits no longer. */
 const PATIENCE_MS = 2000;
 
-/** More names than this help nobody to choose. */
+/** Upper bound of the names that a shell shows. */
 const NAMES_MAX = 500;
 
 export function clusterLookup(io: Io): Lookup {

@@ -91,7 +91,7 @@ async function awaitedObjects(session: VerbSession, { type }: WaitCondition): Pr
         type === "state"
           ? await readNamed(session, namespace, () => session.client(resource).get({ namespace, name }))
           : await session.client(resource).find({ namespace, name });
-      // What is gone already is not mentioned, as with kubectl.
+      // An object that is gone already is not mentioned, as by kubectl.
       if (object === undefined && type === "delete") continue;
       awaited.push({
         resource,
