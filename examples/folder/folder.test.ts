@@ -4,6 +4,7 @@ import { join } from "node:path";
 import { startCluster } from "setpoint";
 import type { Cluster } from "setpoint";
 import { isApiError } from "setpoint/api";
+import type { Condition } from "setpoint/resources";
 import { findCondition } from "setpoint/runtime";
 import { describe, expect, onTestFinished, test } from "vitest";
 import { File } from "./file.ts";
@@ -137,7 +138,7 @@ async function declare(
   await cluster.settle();
 }
 
-function ready(cluster: Cluster, name: string): ReturnType<typeof findCondition> {
+function ready(cluster: Cluster, name: string): Condition | undefined {
   const file = cluster.objects(File).find(({ metadata }) => metadata.name === name);
   return findCondition(file?.status?.conditions, "Ready");
 }

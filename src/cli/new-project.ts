@@ -124,9 +124,9 @@ export const controller = defineController<${kind}>({
     const isReady = ready >= spec.replicas;
     const condition = {
       type: "Ready",
-      status: isReady ? "True" : "False",
+      status: isReady,
       reason: isReady ? "AllReady" : "Waiting",
-    } as const;
+    };
     const moment = { now: clock.now(), observedGeneration: metadata.generation };
     await updateStatus(object, { ready, conditions: withCondition(status?.conditions, condition, moment) });
   },

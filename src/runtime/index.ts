@@ -14,7 +14,7 @@ export { child } from "./controller/child.ts";
 export type { ChildManifest, ChildOptions, DeclaredChild, NamedManifest } from "./controller/child.ts";
 export { childName } from "./controller/child-names.ts";
 export { findCondition, isTrue, withCondition } from "./controller/conditions.ts";
-export type { ConditionMoment, NewCondition } from "./controller/conditions.ts";
+export type { AnyCondition, ConditionMoment, NewCondition } from "./controller/conditions.ts";
 export { defineController, indexing, TerminalError, watching } from "./controller/controller.ts";
 export type {
   CacheReader,

@@ -1,10 +1,17 @@
 import { describe, expect, test } from "vitest";
+import type { DeploymentCondition } from "../../api/generated/types/apps-v1.ts";
 import { findCondition, isTrue, withCondition } from "./conditions.ts";
 
 const FIRST = Date.UTC(2026, 0, 1);
 const LATER = FIRST + 60_000;
 
 describe("withCondition", () => {
+  test("a boolean is a status", () => {
+    const condition = { type: "Ready", status: 1 > 2, reason: "Waiting" };
+
+    expect(withCondition([], condition, { now: FIRST })[0]?.status).toBe("False");
+  });
+
   test("a new condition starts at the given time and comes last", () => {
     const one = withCondition(undefined, { type: "Ready", status: "True", reason: "Up" }, { now: FIRST });
     const two = withCondition(one, { type: "Synced", status: "False", reason: "Down" }, { now: LATER });
@@ -56,4 +63,11 @@ describe("withCondition", () => {
 
     expect(withCondition(one, { type: "Ready", status: "True", reason: "Up" }, { now: LATER })).toBe(one);
   });
+});
+
+test("conditions of a Deployment, which may lack times, are read too", () => {
+  const available: DeploymentCondition = { type: "Available", status: "True" };
+
+  expect(isTrue([available], "Available")).toBe(true);
+  expect(findCondition([available], "Available")).toBe(available);
 });

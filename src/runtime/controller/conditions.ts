@@ -5,7 +5,8 @@ import { timeText } from "../../api/values/time.ts";
 /** A condition to be set by `withCondition`. */
 export interface NewCondition {
   readonly type: string;
-  readonly status: "True" | "False" | "Unknown";
+  /** `true` and `false` stand for `True` and `False`. */
+  readonly status: boolean | "True" | "False" | "Unknown";
   /** Reason for programs: one word in CamelCase. */
   readonly reason: string;
   /** Explanation for people. Default: empty. */
@@ -36,24 +37,31 @@ export function withCondition(
   return conditions.map((each) => (each === known ? next : each));
 }
 
+/** Fields that the conditions of every kind have: those of a Deployment or a Pod, too. */
+export interface AnyCondition {
+  readonly type: string;
+  readonly status: string;
+}
+
 /** The condition of a type; undefined when the list has none. */
-export function findCondition(
-  conditions: readonly Condition[] | undefined,
+export function findCondition<C extends AnyCondition>(
+  conditions: readonly C[] | undefined,
   type: string,
-): Condition | undefined {
+): C | undefined {
   return conditions?.find((condition) => condition.type === type);
 }
 
 /** True when the condition is present with status `True`. */
-export function isTrue(conditions: readonly Condition[] | undefined, type: string): boolean {
+export function isTrue(conditions: readonly AnyCondition[] | undefined, type: string): boolean {
   return findCondition(conditions, type)?.status === "True";
 }
 
 function nextCondition(
   known: Condition | undefined,
-  { type, status, reason, message = "" }: NewCondition,
+  { type, status: given, reason, message = "" }: NewCondition,
   { now, observedGeneration }: ConditionMoment,
 ): Condition {
+  const status = typeof given === "string" ? given : given ? "True" : "False";
   const lastTransitionTime = known?.status === status ? known.lastTransitionTime : timeText(now);
   const generation = observedGeneration ?? known?.observedGeneration;
   return {
