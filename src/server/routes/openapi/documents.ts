@@ -37,10 +37,7 @@ const BEARER_TOKEN = {
   name: "authorization",
   type: "apiKey",
 };
-/** Members after the definitions of a v2 document. */
-const V2_TAIL = { parameters: sharedParameters(), securityDefinitions: { BearerToken: BEARER_TOKEN } };
 const V2_HEAD = { swagger: "2.0", info: INFO };
-const V2_GNOSTIC_HEAD = { ...V2_HEAD, ...V2_TAIL, security: ["BearerToken"] };
 const V3_HEAD = { openapi: "3.0.0", info: INFO };
 const JSON_TYPE = "application/json";
 export const GNOSTIC_TYPE = "application/com.github.proto-openapi.spec.v2.v1.0+protobuf";
@@ -237,13 +234,16 @@ export class OpenApiDocuments {
       pieceOf(form, "definitions", remote.definitions),
     ];
     if (form === "protobuf")
-      return new Document(GNOSTIC_TYPE, encodeDocument({ head: V2_GNOSTIC_HEAD, paths, definitions }));
+      return new Document(
+        GNOSTIC_TYPE,
+        encodeDocument({ head: { ...V2_HEAD, ...v2Tail(), security: ["BearerToken"] }, paths, definitions }),
+      );
     const bytes = Buffer.concat([
       Buffer.from(`${JSON.stringify(V2_HEAD).slice(0, -1)},"paths":{`),
       ...separated(paths),
       Buffer.from('},"definitions":{'),
       ...separated(definitions),
-      Buffer.from(`},${JSON.stringify({ ...V2_TAIL, security: [{ BearerToken: [] }] }).slice(1)}`),
+      Buffer.from(`},${JSON.stringify({ ...v2Tail(), security: [{ BearerToken: [] }] }).slice(1)}`),
     ]);
     return new Document(JSON_TYPE, bytes);
   }
@@ -403,4 +403,9 @@ function separated(texts: readonly Uint8Array[]): readonly Uint8Array[] {
   return texts
     .filter((text) => text.byteLength > 0)
     .flatMap((text, at) => (at === 0 ? [text] : [comma, text]));
+}
+
+/** Members after the definitions of a v2 document. Not made at the start: most commands of the program need none. */
+function v2Tail(): JsonObject {
+  return { parameters: sharedParameters(), securityDefinitions: { BearerToken: BEARER_TOKEN } };
 }
