@@ -163,14 +163,13 @@ async function operandValues(
     case "kind/name":
       if (last.includes("/")) return namesAfterType(last, given, lookup);
       return texts((await lookup.types(given)).map((type) => `${type}/`));
-    case "file":
-    case "folder":
-    case "module":
-      return "files";
     default:
-      return [];
+      return PATHS.has(name) ? "files" : [];
   }
 }
+
+/** Operands that are paths. */
+const PATHS: ReadonlySet<string> = new Set(["file", "folder", "module"]);
 
 /** `TYPE`, `TYPE,TYPE`, `TYPE NAME…` or `TYPE/NAME…`. */
 async function objectWords(

@@ -7,7 +7,7 @@ const LATER = FIRST + 60_000;
 
 describe("withCondition", () => {
   test("a boolean is a status", () => {
-    const condition = { type: "Ready", status: 1 > 2, reason: "Waiting" };
+    const condition = { type: "Ready", status: false, reason: "Waiting" };
 
     expect(withCondition([], condition, { now: FIRST })[0]?.status).toBe("False");
   });
