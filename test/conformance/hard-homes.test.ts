@@ -2,7 +2,7 @@
 import { execFile } from "node:child_process";
 import { chmodSync, chownSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
-import { join } from "node:path";
+import { delimiter, join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { expect, onTestFinished, test } from "vitest";
 
@@ -73,12 +73,20 @@ interface Outcome {
 
 function setpoint(home: string, ...args: readonly string[]): Promise<Outcome> {
   const { KUBECONFIG: _, SETPOINT_HOME: __, ...inherited } = process.env;
-  const options = { env: { ...inherited, HOME: home }, cwd: tmpdir(), ...USER };
+  const path = [folderWithKubectl(), inherited["PATH"]].join(delimiter);
+  const options = { env: { ...inherited, HOME: home, PATH: path }, cwd: tmpdir(), ...USER };
   return new Promise((resolve) => {
     execFile(process.execPath, [PROGRAM, ...args], options, (error, stdout, stderr) => {
       resolve({ code: typeof error?.code === "number" ? error.code : 0, stdout, stderr });
     });
   });
+}
+
+/** `up` only looks whether there is a kubectl, and then names commands of kubectl. */
+function folderWithKubectl(): string {
+  const path = folder();
+  writeFileSync(join(path, "kubectl"), "", { mode: 0o755 });
+  return path;
 }
 
 /** A folder of the user that runs the program. */

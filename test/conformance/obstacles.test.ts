@@ -29,7 +29,11 @@ const UNSERVED: ResourceType = {
 
 const folder = new Folder();
 let cluster: RunningCluster;
-beforeAll(async () => (cluster = await RunningCluster.start(folder)));
+beforeAll(async () => {
+  cluster = await RunningCluster.start(folder);
+  await using admin = await connect({ file: cluster.kubeconfig, loop });
+  await admin.client(ServiceAccount).create({ metadata: { name: "jo" } });
+});
 afterAll(async () => {
   await cluster.stop();
   folder.remove();
@@ -53,7 +57,6 @@ describePeer("kubectl", "a user without permissions", (kubectl) => {
   test("gets them by the commands of the health report, one after another", async () => {
     const admin = await connect({ file: cluster.kubeconfig, loop });
     onTestFinished(() => admin.close());
-    await admin.client(ServiceAccount).create({ metadata: { name: "jo" } });
     const { manager, lines } = await start(
       { controllers: [badges] },
       { user: "system:serviceaccount:default:op" },
