@@ -5,23 +5,14 @@ import { runtimeHandlerSuite } from "../conformance/runtime-handler-suite.ts";
 import { processNamespaceSuite } from "../scenarios/process-namespace-suite.ts";
 import { processProgramSuite } from "../scenarios/process-program-suite.ts";
 import { ProcessWorld } from "../scenarios/process-world.ts";
+import { becomeNormalUser, NOBODY } from "./normal-user.ts";
 
-/** By convention the user `nobody`. */
-const NOBODY = 65_534;
-
-const isRoot = process.platform === "linux" && process.getuid?.() === 0;
-if (isRoot) becomeNobody();
+const wasRoot = becomeNormalUser();
 const isolation = await namespacesHere();
 const skip = reasonToSkip();
 
-function becomeNobody(): void {
-  process.setgroups?.([]);
-  process.setgid?.(NOBODY);
-  process.setuid?.(NOBODY);
-}
-
 function reasonToSkip(): string {
-  if (!isRoot) return "(the other suites run as a normal user already)";
+  if (!wasRoot) return "(the other suites run as a normal user already)";
   return isolation.type === "shared" ? `(needs namespaces: ${isolation.reason})` : "";
 }
 

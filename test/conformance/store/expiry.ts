@@ -132,26 +132,7 @@ export function describeExpiry(engine: StoreEngine): void {
       await check(attempt).rejects.toMatchObject({ code: "ConditionFailed" });
     });
 
-    test.runIf(engine.durability === "durable")(
-      "a key that ends while nobody is there is gone after the next start",
-      async ({ expect: check }) => {
-        await using world = await engine.open();
-        const [key, later] = [`${world.root}a`, `${world.root}later`];
-        const written = await write(
-          world.store,
-          put(key, "short", { ttlMs: unit }),
-          put(later, "x", { ttlMs: 3_600_000 }),
-        );
-
-        await world.reopen();
-        await gone(world, key);
-
-        check(text(world.store.view.get(later))).toBe("x");
-        const recording = record(world.store.watch({ prefix: world.root, after: written }));
-        const lines = await linesThrough(world, recording, world.store.view.revision);
-        check(lines).toEqual([`${recording.events.at(-1)?.revision} ${key} short -> -`]);
-      },
-    );
+    if (engine.durability === "durable") describeEndWhileClosed(engine);
   });
 
   test("a key says when it ends, where the engine knows", async () => {
@@ -168,4 +149,25 @@ export function describeExpiry(engine: StoreEngine): void {
 
 async function gone(world: StoreFixture, key: string): Promise<void> {
   await until(world, `${key} ends`, () => world.store.view.get(key) === undefined);
+}
+
+function describeEndWhileClosed(engine: StoreEngine): void {
+  const unit = engine.ttlUnitMs;
+  test("a key that ends while nobody is there is gone after the next start", async ({ expect: check }) => {
+    await using world = await engine.open();
+    const [key, later] = [`${world.root}a`, `${world.root}later`];
+    const written = await write(
+      world.store,
+      put(key, "short", { ttlMs: unit }),
+      put(later, "x", { ttlMs: 3_600_000 }),
+    );
+
+    await world.reopen();
+    await gone(world, key);
+
+    check(text(world.store.view.get(later))).toBe("x");
+    const recording = record(world.store.watch({ prefix: world.root, after: written }));
+    const lines = await linesThrough(world, recording, world.store.view.revision);
+    check(lines).toEqual([`${recording.events.at(-1)?.revision} ${key} short -> -`]);
+  });
 }

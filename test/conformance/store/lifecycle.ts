@@ -111,7 +111,12 @@ export function describeLifecycle(engine: StoreEngine): void {
     });
   });
 
-  describe.runIf(engine.durability === "durable")("opening again", () => {
+  if (engine.durability === "durable") describeReopening(engine);
+  if (engine.sharing === "shared") describeSharing(engine);
+}
+
+function describeReopening(engine: StoreEngine): void {
+  describe("opening again", () => {
     test("everything acknowledged is there, with its revisions", async () => {
       await using world = await engine.open();
       await write(world.store, put(`${world.root}a`, "1"), put(`${world.root}gone`, "1"));
@@ -218,8 +223,10 @@ export function describeLifecycle(engine: StoreEngine): void {
       ]);
     });
   });
+}
 
-  describe.runIf(engine.sharing === "shared")("two stores on the same data", () => {
+function describeSharing(engine: StoreEngine): void {
+  describe("two stores on the same data", () => {
     test("fresh sees what the other acknowledged", async () => {
       await using world = await engine.open();
       const other = await world.join();
