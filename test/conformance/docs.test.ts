@@ -1,6 +1,8 @@
 /** Links in documentation resolve, and code samples compile and run. */
+import { execFile } from "node:child_process";
 import { existsSync, readdirSync, readFileSync } from "node:fs";
 import { dirname, join } from "node:path";
+import { promisify } from "node:util";
 import { afterAll, describe, expect, test } from "vitest";
 import { sourceFiles } from "../source-files.ts";
 import { PackageConsumer, ROOT } from "./package-consumer.ts";
@@ -129,6 +131,32 @@ function compiledAt(page: string): { readonly project: string; readonly dist: st
     : { project: SHARED, dist: `dist/${nameOf(page)}/src` };
 }
 
+const RUNNER = join(ROOT, "test/conformance/run-samples.js");
+const RUN_MS = 180_000;
+const ran: { outcomes?: Promise<ReadonlyMap<string, Outcome>> } = {};
+
+/** Outcome of a compiled sample. All samples run in one process, which ends when the last one leaves nothing behind. */
+async function outcomeOf(page: string, file: string): Promise<Outcome | undefined> {
+  ran.outcomes ??= runAll(
+    [...printing, ...README_SAMPLES].map((sample) => programOf(sample.page, sample.file)),
+  );
+  return (await ran.outcomes).get(programOf(page, file));
+}
+
+async function runAll(programs: readonly string[]): Promise<ReadonlyMap<string, Outcome>> {
+  const { stdout } = await promisify(execFile)(process.execPath, [RUNNER, ...programs]);
+  const lines = stdout.trimEnd().split("\n");
+  const outcomes = lines.map((line) => JSON.parse(line) as { file: string; outcome: Outcome });
+  return new Map(outcomes.map(({ file, outcome }) => [file, outcome]));
+}
+
+function programOf(page: string, file: string): string {
+  const { project, dist } = compiledAt(page);
+  return join(consumer.folder, project, file.replace(/^src\//, `${dist}/`).replace(/\.ts$/, ".js"));
+}
+
+const README_SAMPLES = samplesOf("README.md").map(({ file }) => ({ page: "README.md", file }));
+
 /** Samples with their output beside them. */
 const printing = sampled.flatMap((page) =>
   samplesOf(page)
@@ -180,12 +208,13 @@ describe("documentation", () => {
     if (hasTests) expect(consumer.node(["--test", `${dist}/`], project)).toMatchObject({ code: 0 });
   });
 
-  test.each(printing)("$file of $page prints the output beside it", ({ page, file, output }) => {
-    const { project, dist } = compiledAt(page);
-    const program = file.replace(/^src\//, `${dist}/`).replace(/\.ts$/, ".js");
-
-    expect(consumer.node([program], project)).toEqual({ code: 0, output });
-  });
+  test.each(printing)(
+    "$file of $page prints the output beside it",
+    { timeout: RUN_MS },
+    async ({ page, file, output }) => {
+      expect(await outcomeOf(page, file)).toEqual({ code: 0, output });
+    },
+  );
 
   test("every value that the package exports, and every option of the SDK, is explained", () => {
     const text = pages()
@@ -198,14 +227,10 @@ describe("documentation", () => {
     expect(names.filter((name) => !new RegExp(`\\b${name}\\b`).test(text))).toEqual([]);
   });
 
-  test("the samples in the README run", () => {
-    const { project, dist } = compiledAt("README.md");
+  test("the samples in the README run", { timeout: RUN_MS }, async () => {
+    const outcomes = README_SAMPLES.map(({ page, file }) => outcomeOf(page, file));
 
-    const outputs = samplesOf("README.md").map((_, at) =>
-      consumer.node([`${dist}/sample-${String(at)}.js`], project),
-    );
-
-    expect(outputs).toEqual([
+    expect(await Promise.all(outcomes)).toEqual([
       { code: 0, output: "badge-jo\n" },
       { code: 0, output: "/registry/demo/a 2\n" },
     ]);
