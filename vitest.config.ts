@@ -3,6 +3,7 @@ import { isAbsolute } from "node:path";
 import { fileURLToPath } from "node:url";
 import { build } from "rolldown";
 import { defineConfig, type Plugin } from "vitest/config";
+import { foldersOfDead, openTempFolder } from "./scripts/temp-folder.mjs";
 
 const SOURCES = fileURLToPath(new URL("src/", import.meta.url));
 const CACHE = fileURLToPath(new URL(".cache/test/", import.meta.url));
@@ -32,7 +33,9 @@ export default defineConfig({
     // One more than the smallest machine that the time limit is meant for has cores: some tests wait for disks and processes.
     maxWorkers: 3,
     // Programs that tests start merge their contexts into the kubeconfig of the home folder.
-    env: { HOME: `${CACHE}home`, USERPROFILE: `${CACHE}home` },
+    env: { HOME: `${CACHE}home`, USERPROFILE: `${CACHE}home`, TMPDIR: openTempFolder() },
+    // The bound only ends a hang: a condition takes as long as the other programs of the machine let it.
+    expect: { poll: { timeout: 45_000, interval: 20 } },
     projects: [
       {
         extends: true,
@@ -41,7 +44,7 @@ export default defineConfig({
           include: ["src/**/*.test.ts", "test/*.test.ts"],
           exclude: ["**/*.system.test.ts"],
           // A test takes a second at most; the rest is for a machine whose cores others keep busy.
-          testTimeout: 20_000,
+          testTimeout: 60_000,
         },
       },
       {
@@ -131,15 +134,5 @@ async function compileSources(): Promise<void> {
 /** Removes the compiled files of killed runs. */
 function removeLeftovers(): void {
   mkdirSync(CACHE, { recursive: true });
-  for (const name of readdirSync(CACHE)) {
-    if (/^\d+$/.test(name) && !isAlive(Number(name))) rmSync(CACHE + name, { recursive: true, force: true });
-  }
-}
-
-function isAlive(pid: number): boolean {
-  try {
-    return process.kill(pid, 0);
-  } catch {
-    return false;
-  }
+  for (const name of foldersOfDead(CACHE, "")) rmSync(CACHE + name, { recursive: true, force: true });
 }

@@ -3,6 +3,7 @@ import { mkdirSync } from "node:fs";
 import { join } from "node:path";
 import { runNode } from "./child.mjs";
 import { build, install, ROOT } from "./prepare.mjs";
+import { openTempFolder } from "./temp-folder.mjs";
 
 await install();
 await build();
@@ -21,4 +22,5 @@ await bundle({
   logLevel: "warn",
   output: { file, format: "esm", codeSplitting: false },
 });
+process.env["TMPDIR"] = openTempFolder();
 process.exitCode = await runNode(["--expose-gc", file, ...process.argv.slice(2)]);
