@@ -34,7 +34,7 @@ export default defineConfig({
     maxWorkers: 3,
     // Programs that tests start merge their contexts into the kubeconfig of the home folder.
     env: { HOME: `${CACHE}home`, USERPROFILE: `${CACHE}home`, TMPDIR: openTempFolder() },
-    // The bound only ends a hang: a condition takes as long as the other programs of the machine let it.
+    // All bounds of time only end a hang: a condition takes as long as the other programs of the machine let it.
     expect: { poll: { timeout: 45_000, interval: 20 } },
     projects: [
       {
@@ -54,8 +54,8 @@ export default defineConfig({
           include: ["test/as-user/*.test.ts"],
           // A process that gave up the rights of root cannot run the next file.
           isolate: true,
-          testTimeout: 60_000,
-          hookTimeout: 60_000,
+          testTimeout: 180_000,
+          hookTimeout: 180_000,
         },
       },
       {
@@ -67,8 +67,8 @@ export default defineConfig({
             "test/{conformance,faults,scenarios}/**/*.test.ts",
             "examples/*/*.test.ts",
           ],
-          testTimeout: 60_000,
-          hookTimeout: 60_000,
+          testTimeout: 180_000,
+          hookTimeout: 180_000,
         },
       },
     ],

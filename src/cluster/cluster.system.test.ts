@@ -52,7 +52,7 @@ describe("runCluster", () => {
       { event: "ready", store: "file", dataDir, kubeconfig: join(dataDir, "kubeconfig") },
       { event: "stopped" },
     ]);
-  }, 20_000);
+  });
 
   test("closes its store when its keys are unusable", async () => {
     const [dataDir, pkiDir] = [folder(), folder()];

@@ -81,7 +81,7 @@ describePeer("kubectl", "an API of another server", (path) => {
       const watched = (async () => {
         for await (const line of watch) if (names.push(line) === 2) return;
       })();
-      await expect.poll(() => extension.watchers, { timeout: 5000 }).toBe(1);
+      await expect.poll(() => extension.watchers).toBe(1);
 
       await kubectl.ok("create", "-f", kubectl.file("two.json", flunder("two")));
       await watched;
@@ -90,7 +90,7 @@ describePeer("kubectl", "an API of another server", (path) => {
 
       expect(names).toEqual(["flunder.wardle.example.com/one", "flunder.wardle.example.com/two"]);
       expect(got).toBe("flunder.wardle.example.com/two\n");
-      await expect.poll(() => extension.watchers, { timeout: 5000 }).toBe(0);
+      await expect.poll(() => extension.watchers).toBe(0);
     });
 
     test("is told who asks by this server alone, whatever the client says", async () => {
@@ -182,11 +182,11 @@ describePeer("kubectl", "an API of another server", (path) => {
       socket.write(`${upgrade(`${FLUNDERS}/one/echo`)}early`);
       let text = "";
       socket.on("data", (bytes: Buffer) => (text += bytes.toString()));
-      await expect.poll(() => text, { timeout: 5000 }).toContain("early");
+      await expect.poll(() => text).toContain("early");
 
       socket.write(" late");
 
-      await expect.poll(() => text, { timeout: 5000 }).toMatch(/^HTTP\/1.1 101 [^]*\r\n\r\nearly late$/);
+      await expect.poll(() => text).toMatch(/^HTTP\/1.1 101 [^]*\r\n\r\nearly late$/);
       socket.destroy();
     });
 

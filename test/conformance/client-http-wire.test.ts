@@ -350,12 +350,12 @@ describe("tokens", () => {
       { user: { ...(exec && { exec }) } },
     );
     const sending = transport.send(GET).catch((error: unknown) => error);
-    await expect.poll(runs, { timeout: 10_000 }).toHaveLength(1);
+    await expect.poll(runs).toHaveLength(1);
 
     await transport.close();
 
     expect(await sending).toMatchObject({ message: "the client was closed" });
-    await expect.poll(() => isRunning(Number(runs()[0])), { timeout: 10_000 }).toBe(false);
+    await expect.poll(() => isRunning(Number(runs()[0]))).toBe(false);
   });
 
   function isRunning(pid: number): boolean {

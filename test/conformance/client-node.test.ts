@@ -9,7 +9,7 @@ import { createRealLoop } from "../../src/base/loop/real/real-loop.ts";
 import type { ClusterEvent } from "../../src/cluster/cluster-event.ts";
 import { runCluster } from "../../src/cluster/cluster.ts";
 
-const TIMEOUT_MS = 20_000;
+const TIMEOUT_MS = 60_000;
 const namespace = "default";
 
 interface RunningCluster {

@@ -161,7 +161,7 @@ describe("a part whose server says nothing", () => {
     expect(failure.map(errorIn)).toEqual([
       `no API server answers at ${server}: start it, or name another with --kubeconfig`,
     ]);
-  }, 20_000);
+  });
 });
 
 describe("a module whose definitions are asked for", () => {

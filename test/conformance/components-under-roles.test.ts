@@ -104,5 +104,5 @@ describe("controllers with accounts of their own, a scheduler and an agent", () 
     await expect
       .poll(async () => (await connection.client(Deployment).get(place)).status.availableReplicas, POLL)
       .toBe(2);
-  }, 60_000);
+  });
 });

@@ -68,9 +68,7 @@ describe("priority and fairness", () => {
     await limit("steady", { type: "Reject" }, ["nobody"]);
 
     await expect
-      .poll(async () => (await cluster.ask("GET", `${FLOWS}/flowschemas/steady`)).body["status"], {
-        timeout: 5000,
-      })
+      .poll(async () => (await cluster.ask("GET", `${FLOWS}/flowschemas/steady`)).body["status"])
       .toMatchObject({ conditions: [{ type: "Dangling", status: "False", reason: "Found" }] });
     const { text } = await cluster.ask("GET", "/metrics");
     expect(text).toMatch(/apiserver_flowcontrol_nominal_limit_seats\{priority_level="steady"\} 3\b/);

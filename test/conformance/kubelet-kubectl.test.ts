@@ -15,7 +15,7 @@ import { KubeletWorld } from "./kubelet-world.ts";
 const SPDY = { KUBECTL_REMOTE_COMMAND_WEBSOCKETS: "false", KUBECTL_PORT_FORWARD_WEBSOCKETS: "false" };
 /** Since this version kubectl speaks WebSockets by default. */
 const SOCKETS_SINCE = 31;
-const TIMEOUT_MS = 20_000;
+const TIMEOUT_MS = 60_000;
 
 describePeer("kubectl", "kubectl and a node's kubelet", (path) => {
   let world: KubeletWorld;

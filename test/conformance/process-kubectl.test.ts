@@ -13,7 +13,7 @@ import { namespacesHere } from "./process-machine.ts";
 import { Folder, RunningCluster } from "./running-cluster.ts";
 
 const POLL = { timeout: 30_000, interval: 100 };
-const TIMEOUT_MS = 20_000;
+const TIMEOUT_MS = 60_000;
 const SPDY = { KUBECTL_REMOTE_COMMAND_WEBSOCKETS: "false", KUBECTL_PORT_FORWARD_WEBSOCKETS: "false" };
 /** Since this version kubectl speaks WebSockets by default, and its `debug` knows today's API. */
 const SOCKETS_SINCE = 31;

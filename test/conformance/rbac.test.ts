@@ -191,4 +191,4 @@ describePeer("kubectl", "kubectl under roles", (path) => {
   });
 });
 
-const POLL = { timeout: 10_000, interval: 100 };
+const POLL = { timeout: 45_000, interval: 100 };

@@ -20,7 +20,7 @@ import type { Cluster } from "../../src/cluster/in-program/start-cluster.ts";
 import { SHARED } from "../conformance/process-machine.ts";
 import { openCluster } from "./agent-fixture.ts";
 
-const WAIT_MS = 30_000;
+const WAIT_MS = 90_000;
 
 export type OwnContainer = Partial<Pod["spec"]["containers"][number]>;
 

@@ -29,7 +29,7 @@ import { openCluster } from "./agent-fixture.ts";
 
 const folder = mkdtempSync(join(tmpdir(), "setpoint-programs-"));
 let count = 0;
-const WAIT_MS = 30_000;
+const WAIT_MS = 90_000;
 
 afterAll(() => rmSync(folder, { recursive: true, force: true }));
 

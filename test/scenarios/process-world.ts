@@ -17,7 +17,7 @@ import { ProcessMachine } from "../conformance/process-machine.ts";
 
 export const UID = "pod";
 const WAIT_MS = 10;
-const LIMIT_MS = 30_000;
+const LIMIT_MS = 90_000;
 
 const LOG: LogQuery = {
   ...{ attempt: undefined, follow: false, timestamps: false, stream: "All" },

@@ -42,7 +42,7 @@ describe("logs of components", () => {
       expect(lines.filter((line) => !LINE.test(line))).toEqual([]);
     }
     expect(statSync(componentLogFile(dataDir, "kubelet")).mode & 0o777).toBe(0o600);
-  }, 20_000);
+  });
 
   test("take messages from their level on, and create no file before they are opened", async () => {
     const dataDir = folder();

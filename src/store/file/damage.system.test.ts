@@ -34,7 +34,7 @@ import {
 } from "./fixture.ts";
 import { decodeRows } from "./row.ts";
 
-const TIMEOUT_MS = 30_000;
+const TIMEOUT_MS = 90_000;
 /** Files left by a killed process: most data in store.db, the newest commits only in store.db-wal. */
 let killed: string;
 /** The same store, closed properly. */

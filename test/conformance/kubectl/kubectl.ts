@@ -5,7 +5,7 @@ import { join } from "node:path";
 import { createInterface } from "node:readline";
 
 /** Far above the time of any command, so that a command that hangs fails. */
-const TIMEOUT_MS = 20_000;
+const TIMEOUT_MS = 60_000;
 
 export interface Outcome {
   readonly code: number | string | null | undefined;

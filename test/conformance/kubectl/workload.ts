@@ -99,7 +99,7 @@ function shows({ namespace }: Suite): void {
     ];
     for (const event of events)
       await expect
-        .poll(() => kubectl.ok("describe", "pod", "p"), { timeout: 10_000 })
+        .poll(() => kubectl.ok("describe", "pod", "p"))
         .toMatch(new RegExp(`^ +Normal +${event}`, "m"));
   });
 

@@ -18,7 +18,7 @@ export interface InstallPlan {
 }
 
 /** Bound for effects of other components. */
-export const SOON = { timeout: 10_000, interval: 100 };
+export const SOON = { timeout: 45_000, interval: 100 };
 
 type Outcomes = readonly (readonly [string, string])[];
 

@@ -43,8 +43,8 @@ describePeer("etcd", "the connection to etcd", () => {
       await server.kill();
       await server.start();
 
-      await expect.poll(() => codeOf(() => write(store, put(KEY, "2"))), { timeout: 10_000 }).toBe("none");
-      await expect.poll(() => store.health().state, { timeout: 10_000 }).toBe("ready");
+      await expect.poll(() => codeOf(() => write(store, put(KEY, "2")))).toBe("none");
+      await expect.poll(() => store.health().state).toBe("ready");
       expect(text((await store.fresh()).get(KEY))).toBe("2");
     });
 
@@ -73,14 +73,14 @@ describePeer("etcd", "the connection to etcd", () => {
       const before = await canWrite();
 
       await server.enableAuth([{ name: "setpoint", password: "swordfish", prefix: "/" }]);
-      await expect.poll(canWrite, { timeout: 10_000 }).toBe("none");
-      await expect.poll(() => store.health().state, { timeout: 10_000 }).toBe("ready");
+      await expect.poll(canWrite).toBe("none");
+      await expect.poll(() => store.health().state).toBe("ready");
       const { token } = await server.call("/v3/auth/authenticate", { name: "root", password: "root" });
       await server.call("/v3/auth/disable", {}, String(token));
 
       expect(before).toBe("none");
-      await expect.poll(canWrite, { timeout: 10_000 }).toBe("none");
-      await expect.poll(() => store.health().state, { timeout: 10_000 }).toBe("ready");
+      await expect.poll(canWrite).toBe("none");
+      await expect.poll(() => store.health().state).toBe("ready");
       expect(await codeOf(() => store.fresh())).toBe("none");
     });
 
@@ -140,8 +140,8 @@ describePeer("etcd", "the connection to etcd", () => {
       first.mend();
       second.cut();
 
-      await expect.poll(() => codeOf(() => write(store, put(KEY, "2"))), { timeout: 5_000 }).toBe("none");
-      await expect.poll(() => store.health().state, { timeout: 5_000 }).toBe("ready");
+      await expect.poll(() => codeOf(() => write(store, put(KEY, "2")))).toBe("none");
+      await expect.poll(() => store.health().state).toBe("ready");
       expect(text((await store.fresh()).get(KEY))).toBe("2");
     });
 
@@ -235,7 +235,7 @@ describePeer("etcd", "the connection to etcd", () => {
       await using server = await EtcdServer.start();
       await using opened = await openStore(server.endpoint);
       await server.kill();
-      await expect.poll(() => opened.store.health().state, { timeout: 5_000 }).toBe("degraded");
+      await expect.poll(() => opened.store.health().state).toBe("degraded");
 
       expect(await codeOf(() => write(opened.store, put(KEY, "1")))).toBe("Unavailable");
       expect(await codeOf(() => opened.store.fresh())).toBe("Unavailable");
@@ -253,7 +253,7 @@ describePeer("etcd", "the connection to etcd", () => {
       expect(store.view.get(KEY)).toBeUndefined();
 
       link.mend();
-      await expect.poll(() => text(store.view.get(KEY)), { timeout: 5_000 }).toBe("1");
+      await expect.poll(() => text(store.view.get(KEY))).toBe("1");
     });
 
     test("etcd's limits have their own codes", async () => {

@@ -79,7 +79,7 @@ describePeer("etcd", "leases", () => {
           }
           return store.view.count(ROOT, `${ROOT}~`);
         },
-        { timeout: 10_000, interval: 20 },
+        { timeout: 45_000, interval: 20 },
       )
       .toBe(0);
 

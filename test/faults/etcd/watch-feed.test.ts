@@ -64,12 +64,12 @@ describePeer("etcd", "the feed from etcd", () => {
 
     for (let round = 1; round <= 3; round++) {
       const seen = recording.events.length;
-      await expect.poll(() => recording.events.length, { timeout: 10_000 }).toBeGreaterThan(seen + 20);
+      await expect.poll(() => recording.events.length).toBeGreaterThan(seen + 20);
       await server.kill();
       await server.start();
     }
     const seen = recording.events.length;
-    await expect.poll(() => recording.events.length, { timeout: 10_000 }).toBeGreaterThan(seen + 20);
+    await expect.poll(() => recording.events.length).toBeGreaterThan(seen + 20);
     const acknowledged = await writing.stop();
     const { revision } = await store.fresh();
     await expect.poll(() => recording.watch.revision).toBeGreaterThanOrEqual(revision);
@@ -90,11 +90,11 @@ describePeer("etcd", "the feed from etcd", () => {
 
     for (let round = 1; round <= 10; round++) {
       const seen = recording.events.length;
-      await expect.poll(() => recording.events.length, { timeout: 10_000 }).toBeGreaterThan(seen);
+      await expect.poll(() => recording.events.length).toBeGreaterThan(seen);
       link.mend();
     }
     const acknowledged = await writing.stop();
-    await expect.poll(() => recording.events.length, { timeout: 10_000 }).toBe(acknowledged.length);
+    await expect.poll(() => recording.events.length).toBe(acknowledged.length);
 
     expectUnbroken(recording.events);
   });
@@ -114,11 +114,11 @@ describePeer("etcd", "the feed from etcd", () => {
     await writer.store.compact(revision);
     link.mend();
 
-    await expect.poll(() => recording.end, { timeout: 10_000 }).toBe("Compacted");
+    await expect.poll(() => recording.end).toBe("Compacted");
     expect(reader.store.view.get(`${ROOT}a`)).toBeUndefined();
     expect(text(reader.store.view.get(`${ROOT}b`))).toBe("2");
     expect(recording.events).toEqual([]);
-    await expect.poll(() => reader.store.health().state, { timeout: 5_000 }).toBe("ready");
+    await expect.poll(() => reader.store.health().state).toBe("ready");
   });
 
   test("a deletion at the compacted revision itself is not lost", async () => {
@@ -134,7 +134,7 @@ describePeer("etcd", "the feed from etcd", () => {
     await write(writer.store, put(`${ROOT}b`, "1"));
     link.mend();
 
-    await expect.poll(() => text(reader.store.view.get(`${ROOT}b`)), { timeout: 10_000 }).toBe("1");
+    await expect.poll(() => text(reader.store.view.get(`${ROOT}b`))).toBe("1");
     expect(reader.store.view.get(`${ROOT}a`)).toBeUndefined();
   });
 
@@ -150,13 +150,13 @@ describePeer("etcd", "the feed from etcd", () => {
       codeOf(() => write(store, put(`${ROOT}a`, "2"))),
       codeOf(() => store.fresh()),
     ]);
-    await expect.poll(() => store.health(), { timeout: 5_000 }).toMatchObject({ state: "degraded" });
+    await expect.poll(() => store.health()).toMatchObject({ state: "degraded" });
     const view = text(store.view.get(`${ROOT}a`));
     server.resume();
 
     expect([writing, reading]).toEqual(["OutcomeUnknown", "Unavailable"]);
     expect(view).toBe("1");
-    await expect.poll(() => store.health().state, { timeout: 10_000 }).toBe("ready");
+    await expect.poll(() => store.health().state).toBe("ready");
     await write(store, put(`${ROOT}a`, "3"));
     await store.fresh();
     await expect.poll(() => recording.events.map(line).at(-1)).toMatch(/-> 3$/);
@@ -172,7 +172,7 @@ describePeer("etcd", "the feed from etcd", () => {
     link.deafen();
     await write(writer.store, put(`${ROOT}a`, "1"));
 
-    await expect.poll(() => text(reader.store.view.get(`${ROOT}a`)), { timeout: 10_000 }).toBe("1");
+    await expect.poll(() => text(reader.store.view.get(`${ROOT}a`))).toBe("1");
   });
 
   test("breaks when etcd comes back with less than it had", async () => {
@@ -234,7 +234,7 @@ describePeer("etcd", "the feed from etcd", () => {
       await foreignPut(server, `${ROOT}c`);
       link.mend();
 
-      await expect.poll(() => recording.end, { timeout: 10_000 }).toBe("Compacted");
+      await expect.poll(() => recording.end).toBe("Compacted");
 
       expect(recording.events).toEqual([]);
       expect([version, store.view.get(`${ROOT}a`)?.version]).toEqual([10, 5]);
@@ -264,7 +264,7 @@ describePeer("etcd", "the feed from etcd", () => {
 
       await comeFurther(server, link, opened);
 
-      await expect.poll(() => recording.end, { timeout: 10_000 }).toBe("Compacted");
+      await expect.poll(() => recording.end).toBe("Compacted");
       expect([...store.view.range(ROOT, `${ROOT}~`)].map(({ key }) => key)).toEqual([`${ROOT}a`]);
     });
 
@@ -277,7 +277,7 @@ describePeer("etcd", "the feed from etcd", () => {
       const before = store.view.revision;
 
       await comeFurther(server, link, opened);
-      await expect.poll(() => recording.end, { timeout: 10_000 }).toBe("Compacted");
+      await expect.poll(() => recording.end).toBe("Compacted");
 
       expect(await codeOf(() => store.watch({ prefix: ROOT, after: before }))).toBe("Compacted");
       expect(await codeOf(() => store.at(before, ROOT))).toBe("Compacted");
@@ -347,7 +347,7 @@ describePeer("etcd", "the feed from etcd", () => {
       await using late = await openStore(server.endpoint);
 
       const recording = record(late.store.watch({ prefix: ROOT, after }));
-      await expect.poll(() => recording.events.length, { timeout: 10_000 }).toBe(3000);
+      await expect.poll(() => recording.events.length).toBe(3000);
 
       expect(recording.batches.length).toBeGreaterThan(1);
       const revisions = recording.events.map(({ revision }) => revision);
