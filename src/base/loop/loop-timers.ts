@@ -1,5 +1,3 @@
-import type { Step, TimerKind } from "./loop.ts";
-
 /** An entry with a due time. */
 export interface DueEntry {
   readonly at: number;
@@ -9,15 +7,8 @@ export interface DueEntry {
   index: number;
 }
 
-export interface TimerEntry extends DueEntry {
-  readonly actor: string;
-  readonly kind: TimerKind;
-  /** Undefined after the timer ran or was cancelled. */
-  step: Step | undefined;
-}
-
 /** Timers by due time: a binary heap whose entries know their index, so that cancelling needs no search. */
-export class TimerHeap<Entry extends DueEntry = TimerEntry> {
+export class TimerHeap<Entry extends DueEntry> {
   readonly #entries: Entry[] = [];
 
   get next(): Entry | undefined {

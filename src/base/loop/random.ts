@@ -86,7 +86,9 @@ function randomFrom(word: () => number): Random {
 
 /** Exactly uniform up to 2^32: numbers of the last, incomplete range are drawn again. */
 function below(limit: number, word: () => number, next: () => number): number {
-  assert(Number.isSafeInteger(limit) && limit > 0, `a limit is a positive integer, found ${limit}`);
+  // The message is made on failure only: as text, the number takes longer than the draw.
+  if (!Number.isSafeInteger(limit) || limit <= 0)
+    assert(false, `a limit is a positive integer, found ${limit}`);
   if (limit > TWO_TO_32) return Math.floor(next() * limit);
   const fair = TWO_TO_32 - (TWO_TO_32 % limit);
   let drawn = word();

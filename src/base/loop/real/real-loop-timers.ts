@@ -1,6 +1,6 @@
 import { performance } from "node:perf_hooks";
 import { assert } from "../../assert.ts";
-import { TimerHeap, type TimerEntry } from "../loop-timers.ts";
+import { TimerHeap, type DueEntry } from "../loop-timers.ts";
 import type { Step, Timer, TimerKind } from "../loop.ts";
 import { SteadyClock } from "../steady-clock.ts";
 
@@ -10,13 +10,20 @@ import { SteadyClock } from "../steady-clock.ts";
  */
 const MAX_SLEEP_MS = 60_000;
 
+export interface TimerEntry extends DueEntry {
+  readonly actor: string;
+  readonly kind: TimerKind;
+  /** Undefined after the timer ran or was cancelled. */
+  step: Step | undefined;
+}
+
 /**
  * Timers on top of a single Node timer. Progress timers keep the process alive, because they are pending work;
  * periodic timers do not.
  */
 export class RealTimers {
   readonly #onDue: (entry: TimerEntry) => void;
-  readonly #heap = new TimerHeap();
+  readonly #heap = new TimerHeap<TimerEntry>();
   readonly #clock = new SteadyClock(Date.now(), performance.now());
   #count = 0;
   /** Number of progress timers that have not fired. */

@@ -16,7 +16,7 @@ export class VirtualActor implements Loop {
   readonly actor: string;
   readonly lane: Lane = "request";
   readonly #parts: VirtualParts;
-  readonly #queues: Readonly<Record<Lane, StepQueue>>;
+  readonly #queues: Readonly<Record<Lane | TimerKind, StepQueue>>;
   readonly #streams = new Map<string, Random>();
   readonly #children: ChildPaths;
 
@@ -29,6 +29,8 @@ export class VirtualActor implements Loop {
       loop: parts.schedule.queue(actor, "loop"),
       background: parts.schedule.queue(actor, "background"),
       spare: parts.schedule.queue(actor, "spare"),
+      progress: parts.schedule.queue(actor, "progress"),
+      periodic: parts.schedule.queue(actor, "periodic"),
     };
     this.#children = new ChildPaths(actor);
   }
@@ -42,7 +44,7 @@ export class VirtualActor implements Loop {
   }
 
   timer(at: number, kind: TimerKind, step: Step): Timer {
-    return this.#parts.schedule.addTimer({ at, kind, actor: this.actor, step });
+    return this.#parts.schedule.addTimer(this.#queues[kind], at, step);
   }
 
   post(lane: Lane, step: Step): void {

@@ -7,14 +7,19 @@
 
 import { assert } from "../../assert.ts";
 import { Fifo } from "../loop-fifo.ts";
-import { TimerHeap, type TimerEntry } from "../loop-timers.ts";
-import type { Random, Step, Timer, TimerKind } from "../loop.ts";
+import { TimerHeap, type DueEntry } from "../loop-timers.ts";
+import type { Random, Step, Timer } from "../loop.ts";
 import { seededRandom } from "../random.ts";
 import { stepTag, type StepKind, type TraceRecorder } from "./virtual-loop-trace.ts";
 
 interface QueuedStep {
   /** Undefined after the step ran or was cancelled. */
   step: Step | undefined;
+}
+
+interface TimerEntry extends QueuedStep, DueEntry {
+  /** Joined when due. */
+  readonly queue: StepQueue;
 }
 
 /** Steps of one actor and kind, first in, first out. */
@@ -44,7 +49,7 @@ export class Schedule {
   readonly #queues = new Map<string, StepQueue>();
   /** Queues that are not empty, each once. */
   readonly #ready: StepQueue[] = [];
-  readonly #timers = new TimerHeap();
+  readonly #timers = new TimerHeap<TimerEntry>();
   #now: number;
   /** Number of steps and timers, ready or not, that are not periodic. */
   #workLeft = 0;
@@ -87,12 +92,13 @@ export class Schedule {
     this.#enqueue(queue, { step });
   }
 
-  addTimer(timer: { at: number; kind: TimerKind; actor: string; step: Step }): Timer {
-    assert(Number.isFinite(timer.at), `a timer's time is a finite number, found ${timer.at}`);
+  addTimer(queue: StepQueue, at: number, step: Step): Timer {
+    // The message is made on failure only: as text, the time takes longer than all the rest.
+    if (!Number.isFinite(at)) assert(false, `a timer's time is a finite number, found ${at}`);
+    const tie = this.#choices.below(2 ** 32);
     // The clock shows whole milliseconds, like the machine's, and is never earlier than a timer that fires.
-    const at = Math.ceil(timer.at);
-    const entry: TimerEntry = { ...timer, at, tie: this.#choices.below(2 ** 32), index: -1 };
-    if (entry.kind === "progress") this.#workLeft++;
+    const entry: TimerEntry = { queue, at: Math.ceil(at), step, tie, index: -1 };
+    if (queue.kind === "progress") this.#workLeft++;
     this.#timers.add(entry);
     return { cancel: () => this.#cancel(entry) };
   }
@@ -127,7 +133,8 @@ export class Schedule {
       for (const queued of queue.waiting)
         if (queued.step !== undefined) count(queue.actor, `ready ${queue.kind}`);
     }
-    for (const { actor, kind } of this.#timers) if (kind === "progress") count(actor, "progress timer");
+    for (const { queue } of this.#timers)
+      if (queue.kind === "progress") count(queue.actor, "progress timer");
     return [...counts].map(
       ([actor, kinds]) => `${actor}: ${[...kinds].map(([name, n]) => `${n} ${name}`).join(", ")}`,
     );
@@ -140,14 +147,14 @@ export class Schedule {
       due !== undefined;
       due = this.#timers.takeDue(this.#now)
     ) {
-      this.#enqueue(this.queue(due.actor, due.kind), due);
+      this.#enqueue(due.queue, due);
     }
   }
 
   #cancel(entry: TimerEntry): void {
     if (entry.step === undefined) return;
     entry.step = undefined;
-    if (entry.kind === "progress") this.#workLeft--;
+    if (entry.queue.kind === "progress") this.#workLeft--;
     this.#timers.remove(entry);
   }
 
