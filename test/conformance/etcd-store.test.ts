@@ -25,6 +25,7 @@ describePeer("etcd", "with a real etcd server", () => {
     waitMs: 20_000,
     slowAfterEvents: 5000,
     loadTransactions: 1000,
+    quotaRuns: 3,
     durability: "durable",
     window: "whole",
     sharing: "shared",

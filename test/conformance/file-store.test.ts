@@ -15,6 +15,7 @@ const file: StoreEngine = {
   waitMs: WAIT_MS,
   slowAfterEvents: 5000,
   loadTransactions: 2000,
+  quotaRuns: 6,
   durability: "durable",
   window: "whole",
   sharing: "alone",
@@ -40,8 +41,8 @@ const fromDisk: StoreEngine = {
 };
 
 storeSuite(file);
-storeModelRun(inVirtualTime, { runs: 150, limitMs: 6_000, time: "passes" });
-storeModelRun(fromDisk, { runs: 150, limitMs: 6_000, time: "passes" });
+storeModelRun(inVirtualTime, { runs: 60, limitMs: 6_000, time: "passes" });
+storeModelRun(fromDisk, { runs: 60, limitMs: 6_000, time: "passes" });
 
 async function openFileWorld(
   time: FixtureTime,

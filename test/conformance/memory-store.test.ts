@@ -12,6 +12,7 @@ const memory: StoreEngine = {
   waitMs: 30_000,
   slowAfterEvents: 5000,
   loadTransactions: 3000,
+  quotaRuns: 15,
   durability: "none",
   window: "whole",
   sharing: "alone",
@@ -84,5 +85,5 @@ describe("a fork of a memory store", () => {
 });
 
 storeSuite(memory);
-storeModelRun(memory, { runs: 700, limitMs: 4_000, time: "passes" });
-storeModelRun(forgetful, { runs: 300, limitMs: 2_000, time: "passes" });
+storeModelRun(memory, { runs: 350, limitMs: 4_000, time: "passes" });
+storeModelRun(forgetful, { runs: 200, limitMs: 2_000, time: "passes" });

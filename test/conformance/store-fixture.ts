@@ -15,6 +15,8 @@ export interface StoreEngine {
   readonly slowAfterEvents: number;
   /** Number of transactions in the load test. */
   readonly loadTransactions: number;
+  /** Number of random sequences in the test of the quota. */
+  readonly quotaRuns: number;
   /** Whether acknowledged writes are still there after `reopen`. */
   readonly durability: "none" | "durable";
   /** Whether all history is kept until a compaction; a short window may answer `Compacted` at any time. */

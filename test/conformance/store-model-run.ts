@@ -15,6 +15,9 @@ export interface ModelRunOptions {
 /** Fixed, so that every machine runs the same; SETPOINT_SEED sets another. */
 const DEFAULT_SEED = 20261115;
 
+/** `npm run test:long` runs more. */
+const FACTOR = Number(process.env["SETPOINT_MODEL_FACTOR"] ?? 1);
+
 /** A few runs, beyond the very short lists that come first. */
 const RUNS_MORE = 20;
 
@@ -34,7 +37,7 @@ function hasHappened(
 
 export function storeModelRun(engine: StoreEngine, { runs, limitMs, time }: ModelRunOptions): void {
   describe(`the ${engine.name} store and its model`, () => {
-    test("agree after random actions", { timeout: limitMs + 30_000 }, async () => {
+    test("agree after random actions", { timeout: FACTOR * limitMs + 180_000 }, async () => {
       const counts: SessionCounts = {
         commits: 0,
         refusals: 0,
@@ -58,8 +61,8 @@ export function storeModelRun(engine: StoreEngine, { runs, limitMs, time }: Mode
       const seed = Number(process.env["SETPOINT_SEED"] ?? DEFAULT_SEED);
       await fc.assert(property, {
         seed,
-        numRuns: runs,
-        interruptAfterTimeLimit: limitMs,
+        numRuns: FACTOR * runs,
+        interruptAfterTimeLimit: FACTOR * limitMs,
         markInterruptAsFailure: false,
       });
       // A busy machine does less until then. The test's own timeout ends it when an event never happens.

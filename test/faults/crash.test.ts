@@ -13,7 +13,7 @@ import { openFileStore } from "../../src/store/file-store.ts";
 import { AcknowledgedWrites } from "./acknowledged-writes.ts";
 import { bundleCrashWriter, CrashChild } from "./crash-child.ts";
 
-const CYCLES = Number(process.env["SETPOINT_CRASH_CYCLES"] ?? 50);
+const CYCLES = Number(process.env["SETPOINT_CRASH_CYCLES"] ?? 24);
 const SEED = Number(process.env["SETPOINT_SEED"] ?? 7);
 /** Two stores at a time keep two cores busy. */
 const CHAINS = 2;

@@ -137,7 +137,7 @@ export function describeSpace(engine: StoreEngine): void {
           await empty(world);
           expect(await add(store, put(`${root}maps/a/0`, LONG_VALUE))).toBe("none");
         }),
-        { numRuns: engine.sharing === "shared" ? 3 : 15 },
+        { numRuns: engine.quotaRuns },
       );
     });
   });
