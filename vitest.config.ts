@@ -1,4 +1,4 @@
-import { cpSync, mkdirSync, readdirSync, rmSync } from "node:fs";
+import { cpSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { isAbsolute } from "node:path";
 import { fileURLToPath } from "node:url";
 import { build } from "rolldown";
@@ -123,12 +123,14 @@ async function compileSources(): Promise<void> {
     },
   });
   cpSync(`${SOURCES}${DESCRIPTIONS}`, `${COMPILED}${DESCRIPTIONS}`, { recursive: true });
-  // One script, as in the program: tests open hundreds of stores, and a thread that loads twenty modules takes twice as long to start.
+  // One script, as in the build: tests open hundreds of stores, and a thread that loads twenty modules takes twice as long to start.
   await build({
     ...common,
     input: `${SOURCES}store/file/worker.js`,
-    output: { file: `${COMPILED}store/file/worker.js`, format: "esm", codeSplitting: false },
+    output: { file: `${COMPILED}store/file/worker.cjs`, format: "cjs", codeSplitting: false },
   });
+  const thread = `${COMPILED}store/file/store-thread.js`;
+  writeFileSync(thread, readFileSync(thread, "utf8").replace('"./worker.js"', '"./worker.cjs"'));
 }
 
 /** Removes the compiled files of killed runs. */

@@ -24,12 +24,12 @@ const { build } = await import("rolldown");
 const root = fileURLToPath(new URL("..", import.meta.url));
 const dist = join(root, "dist");
 
-// The file store starts `./worker.js` next to itself: in its folder in the library, and next to the program, where it is no module, because a thread
-// that loads modules takes longer to start and a megabyte more.
+// The file store starts `./worker.js` next to itself. A built worker is no module, because a thread that loads modules takes longer to start and a
+// megabyte more. So it has another name, in its folder in the library and next to the program.
 const WORKER = "src/store/file/worker.js";
 const BUNDLES = /** @type {const} */ ({
   "cli.js": { input: "src/cli/launch.ts", format: "esm" },
-  "store/file/worker.js": { input: WORKER, format: "esm" },
+  "store/file/worker.cjs": { input: WORKER, format: "cjs" },
   "worker.cjs": { input: WORKER, format: "cjs" },
 });
 const PROGRAM = join(dist, "program.cjs");
@@ -67,6 +67,9 @@ for (const [name, { input, format }] of Object.entries(BUNDLES)) {
     output: { file: join(dist, name), format, codeSplitting: false },
   });
 }
+rmSync(join(dist, "store/file/worker.js"), { force: true });
+const thread = join(dist, "store/file/store-thread.js");
+writeFileSync(thread, replaceOne(readFileSync(thread, "utf8"), /"\.\/worker\.js"/, '"./worker.cjs"'));
 cpSync(join(root, "src", DESCRIPTIONS), join(dist, DESCRIPTIONS), { recursive: true });
 await buildProgram();
 chmodSync(join(dist, "cli.js"), 0o755);

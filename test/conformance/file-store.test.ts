@@ -41,8 +41,8 @@ const fromDisk: StoreEngine = {
 };
 
 storeSuite(file);
-storeModelRun(inVirtualTime, { runs: 60, limitMs: 6_000, time: "passes" });
-storeModelRun(fromDisk, { runs: 60, limitMs: 6_000, time: "passes" });
+storeModelRun(inVirtualTime, { runs: 40, limitMs: 6_000, time: "passes" });
+storeModelRun(fromDisk, { runs: 40, limitMs: 6_000, time: "passes" });
 
 async function openFileWorld(
   time: FixtureTime,
