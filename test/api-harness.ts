@@ -103,8 +103,16 @@ export class TestApi implements AsyncDisposable {
     const response = await this.raw(method, target, body, options);
     const bytes = await wholeBody(response);
     const isJson = response.headers.get("content-type")?.startsWith("application/json") === true;
-    const parsed = (isJson && bytes.length > 0 ? JSON.parse(bytes.toString()) : {}) as ReplyBody;
-    return { code: response.status, headers: response.headers, bytes, body: parsed };
+    let parsed: ReplyBody | undefined;
+    return {
+      code: response.status,
+      headers: response.headers,
+      bytes,
+      // Parsed when a test reads it: most replies of several megabytes are not read.
+      get body() {
+        return (parsed ??= (isJson && bytes.length > 0 ? JSON.parse(bytes.toString()) : {}) as ReplyBody);
+      },
+    };
   }
 
   async raw(

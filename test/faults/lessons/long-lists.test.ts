@@ -56,9 +56,15 @@ function tellingFields(schema: Schema): readonly StructField[] {
   return schema.type === "struct" ? schema.fields.filter(({ name }) => TELLING.has(name)) : [];
 }
 
-function item(schema: Schema, at: number): unknown {
-  if (schema.type !== "struct") return scalar(schema, at);
-  return Object.fromEntries(tellingFields(schema).map((field) => [field.name, scalar(field.schema, at)]));
+/** Makes the item or value with a number. */
+function maker(schema: Schema): (at: number) => unknown {
+  if (schema.type !== "struct") return (at) => scalar(schema, at);
+  const fields = tellingFields(schema);
+  return (at) => {
+    const made: Record<string, unknown> = {};
+    for (const field of fields) made[field.name] = scalar(field.schema, at);
+    return made;
+  };
 }
 
 function unitsEach(schema: ListSchema | MapSchema): number {
@@ -75,10 +81,11 @@ interface Filling {
 }
 
 function filled(schema: ListSchema | MapSchema, { items, units }: Filling): unknown {
-  const numbers = Array.from({ length: Math.floor(units / unitsEach(schema)) }, (_, at) => at);
-  const numberOf = (at: number): number => (items === "same" ? 7 : at);
-  if (schema.type === "list") return numbers.map((at) => item(schema.items, numberOf(at)));
-  return Object.fromEntries(numbers.map((at) => [`a${String(at)}`, item(schema.values, numberOf(at))]));
+  const length = Math.floor(units / unitsEach(schema));
+  const make = maker(schema.type === "list" ? schema.items : schema.values);
+  const valueAt = (at: number): unknown => make(items === "same" ? 7 : at);
+  if (schema.type === "list") return Array.from({ length }, (_, at) => valueAt(at));
+  return Object.fromEntries(Array.from({ length }, (_, at) => [`a${String(at)}`, valueAt(at)]));
 }
 
 interface LongRequest {

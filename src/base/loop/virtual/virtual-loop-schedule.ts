@@ -133,8 +133,7 @@ export class Schedule {
       for (const queued of queue.waiting)
         if (queued.step !== undefined) count(queue.actor, `ready ${queue.kind}`);
     }
-    for (const { queue } of this.#timers)
-      if (queue.kind === "progress") count(queue.actor, "progress timer");
+    for (const { queue } of this.#timers) if (queue.kind === "progress") count(queue.actor, "progress timer");
     return [...counts].map(
       ([actor, kinds]) => `${actor}: ${[...kinds].map(([name, n]) => `${n} ${name}`).join(", ")}`,
     );

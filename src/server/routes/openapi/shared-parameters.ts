@@ -87,8 +87,14 @@ function isShared({ in: place, name, schema }: JsonObject): boolean {
   return ref.startsWith("#/definitions/io.k8s.apimachinery");
 }
 
+/** Names by the text of the document: a few dozen, which thousands of operations refer to. */
+const NAMES = new Map<string, string>();
+
 function sharedName(document: JsonObject): string {
-  return `${String(document["name"])}-${hashOf(JSON.stringify(document))}`;
+  const text = JSON.stringify(document);
+  const name = NAMES.get(text) ?? `${String(document["name"])}-${hashOf(text)}`;
+  NAMES.set(text, name);
+  return name;
 }
 
 const FNV_OFFSET = 0xcbf29ce484222325n;
