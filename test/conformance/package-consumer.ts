@@ -13,8 +13,9 @@ import {
   writeFileSync,
 } from "node:fs";
 import { tmpdir } from "node:os";
-import { dirname, join } from "node:path";
+import { basename, dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
+import { foldersOfDead } from "../../scripts/temp-folder.mjs";
 
 export const ROOT = fileURLToPath(new URL("../..", import.meta.url));
 
@@ -95,13 +96,14 @@ export class PackageConsumer implements Disposable {
 function packed(): string {
   const builtAt = statSync(join(ROOT, "dist/.built")).mtimeMs;
   const folder = join(ROOT, ".cache/packed", String(builtAt));
+  while (!existsSync(folder) && isBeingPacked(folder)) Atomics.wait(NEVER_WOKEN, 0, 0, LOOK_AGAIN_MS);
   if (existsSync(folder)) return folder;
+  const unpacked = `${folder}-${String(process.pid)}`;
+  mkdirSync(unpacked, { recursive: true });
   const scratch = mkdtempSync(join(tmpdir(), "setpoint-pack-"));
   try {
     const npm = ["pack", "--ignore-scripts", "--silent", "--pack-destination", scratch];
     const tarball = execFileSync("npm", npm, { cwd: ROOT, encoding: "utf8" }).trim();
-    const unpacked = `${folder}-${String(process.pid)}`;
-    mkdirSync(unpacked, { recursive: true });
     execFileSync("tar", ["-xzf", join(scratch, tarball), "-C", unpacked, "--strip-components=1"]);
     settle(unpacked, folder);
     forgetOld(dirname(folder));
@@ -109,6 +111,17 @@ function packed(): string {
     rmSync(scratch, { recursive: true, force: true });
   }
   return folder;
+}
+
+/** Packing takes seconds of processor time, so that other processes wait for the first one. */
+const LOOK_AGAIN_MS = 100;
+const NEVER_WOKEN = new Int32Array(new SharedArrayBuffer(4));
+
+function isBeingPacked(folder: string): boolean {
+  const [parent, prefix] = [dirname(folder), `${basename(folder)}-`];
+  if (!existsSync(parent)) return false;
+  const begun = readdirSync(parent).filter((name) => name.startsWith(prefix));
+  return begun.length > foldersOfDead(parent, prefix).length;
 }
 
 /** Another process may have been faster; its package is the same. */

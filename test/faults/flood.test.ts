@@ -121,46 +121,63 @@ async function feel(flood: ChildProcess, ask: () => Promise<number>): Promise<Fe
   return { codes, count: times.length, medianMs, longestMs: times.at(-1) ?? Infinity };
 }
 
+/** A request behind the flood waits in every try. A machine that runs other tests delays it in one. */
+const TRIES = { retry: 2 };
+
 describe("a flood of lists by one client", () => {
-  test("keeps no lease from being renewed, no probe and no other client from being answered", async () => {
-    const folder = new Folder();
-    const tokenFile = join(folder.path, "tokens.csv");
-    writeFileSync(tokenFile, TOKENS.join("\n"));
-    await using cluster = await RunningCluster.start(folder, {
-      store: { type: "memory" },
-      authentication: { tokenFile },
-    });
-    const [root, other, scheduler] = ["root-token", "other-token", "scheduler-token"].map(
-      (token) => new Client(cluster, token),
-    ) as [Client, Client, Client];
-    await prepare(root);
+  test(
+    "keeps no lease from being renewed, no probe and no other client from being answered",
+    TRIES,
+    async () => {
+      const folder = new Folder();
+      const tokenFile = join(folder.path, "tokens.csv");
+      writeFileSync(tokenFile, TOKENS.join("\n"));
+      await using cluster = await RunningCluster.start(folder, {
+        store: { type: "memory" },
+        authentication: { tokenFile },
+      });
+      const [root, other, scheduler] = ["root-token", "other-token", "scheduler-token"].map(
+        (token) => new Client(cluster, token),
+      ) as [Client, Client, Client];
+      await prepare(root);
 
-    const { port } = new URL(cluster.server);
-    const args = ["--input-type=module", "--eval", FLOOD, port, MAPS, String(CONNECTIONS), String(FLOOD_MS)];
-    const flood = spawn(process.execPath, args, { stdio: ["ignore", "pipe", "inherit"] });
-    const lines = createInterface(flood.stdout)[Symbol.asyncIterator]();
-    expect((await lines.next()).value).toBe("begun");
-    const renew = (): Promise<number> =>
-      scheduler.send("PATCH", LEASE, { spec: { renewTime: new Date().toISOString().replace("Z", "000Z") } });
-    const asking = {
-      lease: renew,
-      probe: () => root.send("GET", "/readyz"),
-      "system loop": () => scheduler.send("GET", `${MAPS}/map-1`),
-      "other client": () => other.send("GET", `${MAPS}/map-1`),
-    };
-    const felt = await Promise.all(Object.values(asking).map((ask) => feel(flood, ask)));
-    const counts = JSON.parse(String((await lines.next()).value)) as { ok: number };
-    for (const client of [root, other, scheduler]) client.close();
-    folder.remove();
+      const { port } = new URL(cluster.server);
+      const args = [
+        "--input-type=module",
+        "--eval",
+        FLOOD,
+        port,
+        MAPS,
+        String(CONNECTIONS),
+        String(FLOOD_MS),
+      ];
+      const flood = spawn(process.execPath, args, { stdio: ["ignore", "pipe", "inherit"] });
+      const lines = createInterface(flood.stdout)[Symbol.asyncIterator]();
+      expect((await lines.next()).value).toBe("begun");
+      const renew = (): Promise<number> =>
+        scheduler.send("PATCH", LEASE, {
+          spec: { renewTime: new Date().toISOString().replace("Z", "000Z") },
+        });
+      const asking = {
+        lease: renew,
+        probe: () => root.send("GET", "/readyz"),
+        "system loop": () => scheduler.send("GET", `${MAPS}/map-1`),
+        "other client": () => other.send("GET", `${MAPS}/map-1`),
+      };
+      const felt = await Promise.all(Object.values(asking).map((ask) => feel(flood, ask)));
+      const counts = JSON.parse(String((await lines.next()).value)) as { ok: number };
+      for (const client of [root, other, scheduler]) client.close();
+      folder.remove();
 
-    expect(counts.ok).toBeGreaterThan(0);
-    for (const [at, name] of Object.keys(asking).entries()) {
-      const { codes, count, medianMs, longestMs } = felt[at] as Felt;
-      expect({ name, codes: [...codes] }).toEqual({ name, codes: [200] });
-      expect(count, name).toBeGreaterThan(3);
-      expect(medianMs, name).toBeLessThan(500);
-      // A machine that runs other tests may pause for a moment; a request queued behind the flood waits until its end.
-      expect(longestMs, name).toBeLessThan(FLOOD_MS / 2);
-    }
-  });
+      expect(counts.ok).toBeGreaterThan(0);
+      for (const [at, name] of Object.keys(asking).entries()) {
+        const { codes, count, medianMs, longestMs } = felt[at] as Felt;
+        expect({ name, codes: [...codes] }).toEqual({ name, codes: [200] });
+        expect(count, name).toBeGreaterThan(3);
+        expect(medianMs, name).toBeLessThan(500);
+        // A machine that runs other tests may pause for a moment; a request queued behind the flood waits until its end.
+        expect(longestMs, name).toBeLessThan(FLOOD_MS / 2);
+      }
+    },
+  );
 });

@@ -153,7 +153,9 @@ async function gone(world: StoreFixture, key: string): Promise<void> {
 
 function describeEndWhileClosed(engine: StoreEngine): void {
   const unit = engine.ttlUnitMs;
-  test("a key that ends while nobody is there is gone after the next start", async ({ expect: check }) => {
+  test("a key that ends while the store is closed is gone after the next start", async ({
+    expect: check,
+  }) => {
     await using world = await engine.open();
     const [key, later] = [`${world.root}a`, `${world.root}later`];
     const written = await write(
