@@ -10,8 +10,8 @@ import { startServer, type TestServer } from "../../src/server/transport/fixture
 import { TestApi } from "../api-harness.ts";
 
 const MAPS = "/api/v1/namespaces/default/configmaps";
-const FILES_OF_CREATE_MAX = 53;
-const FILES_OF_APPLY_MAX = 55;
+const FILES_OF_CREATE_MAX = 54;
+const FILES_OF_APPLY_MAX = 56;
 
 interface Asked {
   readonly method: string;
