@@ -46,7 +46,7 @@ test.runIf(process.platform === "linux")(
 
 class Run {
   readonly started: Promise<{ readonly folder: string; readonly pid: number }>;
-  readonly end: (signal: NodeJS.Signals) => Promise<unknown>;
+  readonly end: (signal: NodeJS.Signals) => Promise<void>;
 
   constructor(parent: string) {
     const env = { ...process.env, TMPDIR: parent };
@@ -60,7 +60,7 @@ class Run {
     );
     this.end = async (signal) => {
       child.kill(signal);
-      return await ended;
+      await ended;
     };
     onTestFinished(() => void child.kill("SIGKILL"));
   }
