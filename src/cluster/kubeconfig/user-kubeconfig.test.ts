@@ -91,7 +91,7 @@ describe("the kubeconfig of a user", () => {
     const file = withText(TEXT);
     writeFileSync(`${file}.lock`, "");
 
-    expect(await refusal(merge(file))).toBe(
+    expect(await refusal(merge(file, 40))).toBe(
       `${file}.lock is held by another program: remove that file if no kubectl runs`,
     );
     expect(readFileSync(file, "utf8")).toBe(TEXT);
@@ -102,9 +102,8 @@ describe("the kubeconfig of a user", () => {
     const file = withText(TEXT);
     const names = ["a", "b", "c", "d"];
 
-    await Promise.all(
-      names.map((name) => mergeContext({ file, loop }, { name, dataDir: `/data/${name}` }, ACCESS)),
-    );
+    const user = { file, loop, lockWaitMs: PATIENT_MS };
+    await Promise.all(names.map((name) => mergeContext(user, { name, dataDir: `/data/${name}` }, ACCESS)));
 
     const text = readFileSync(file, "utf8");
     expect(names.filter((name) => !text.includes(`dataDir: /data/${name}`))).toEqual([]);
@@ -128,8 +127,11 @@ describe("the kubeconfig of a user", () => {
     });
 });
 
-async function merge(file: string): Promise<void> {
-  await mergeContext({ file, loop }, CONTEXT, ACCESS);
+/** Far above what one of several merges waits for the others, also on a busy machine. */
+const PATIENT_MS = 15_000;
+
+async function merge(file: string, lockWaitMs = PATIENT_MS): Promise<void> {
+  await mergeContext({ file, loop, lockWaitMs }, CONTEXT, ACCESS);
 }
 
 async function refusal(refused: Promise<void>): Promise<string> {

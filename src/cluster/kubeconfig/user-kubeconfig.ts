@@ -14,8 +14,8 @@ import type { KubeconfigOptions } from "./kubeconfig.ts";
 import { withContext, withoutContext } from "./merged-kubeconfig.ts";
 import type { KubeconfigEdit, OwnedContext } from "./merged-kubeconfig.ts";
 
-/** kubectl holds its lock for milliseconds. */
-const LOCK_WAIT_MS = 1000;
+/** Clusters that start at once on a busy disk take the lock one after the other. Less than the time that a stop may take. */
+const LOCK_WAIT_MS = 3000;
 const LOCK_RETRY_MS = 20;
 /** Enough for some hundred clusters with their certificates. */
 const BYTES_MAX = 8 << 20;
@@ -28,17 +28,20 @@ export class KubeconfigLeftAlone extends Error {
 interface UserFile {
   readonly file: string;
   readonly loop: Loop;
+  /** Upper bound of the wait for the file's lock. Default: 3 s. */
+  readonly lockWaitMs?: number;
 }
 
 /** Rejects with KubeconfigLeftAlone when the file was not changed. */
 export async function mergeContext(
-  { file, loop }: UserFile,
+  user: UserFile,
   context: OwnedContext,
   options: KubeconfigOptions,
 ): Promise<{ readonly isCurrent: boolean }> {
+  const { file, loop } = user;
   return guarded(file, async () => {
     await loop.outside("file", makeFolder(dirname(file), 0o700));
-    const { current } = await locked({ file, loop }, (text) =>
+    const { current } = await locked(user, (text) =>
       withContext(text ?? "", context, entriesOf({ ...options, name: context.name })),
     );
     return { isCurrent: current === context.name };
@@ -46,10 +49,11 @@ export async function mergeContext(
 }
 
 /** Takes out the contexts of a data dir. Rejects with KubeconfigLeftAlone when that was impossible. */
-export async function removeContext({ file, loop }: UserFile, dataDir: string): Promise<void> {
+export async function removeContext(user: UserFile, dataDir: string): Promise<void> {
+  const { file, loop } = user;
   await guarded(file, async () => {
     if (!(await loop.outside("file", mentions(file, dataDir)))) return;
-    await locked({ file, loop }, (text) =>
+    await locked(user, (text) =>
       text === undefined ? { type: "unchanged", current: undefined } : withoutContext(text, dataDir),
     );
   });
@@ -73,7 +77,7 @@ type Done = Exclude<KubeconfigEdit, { readonly type: "refused" }>;
 async function locked(user: UserFile, change: Change): Promise<Done> {
   const { file, loop } = user;
   const lock = `${file}.lock`;
-  await takeLock(lock, loop);
+  await takeLock(lock, user);
   try {
     return await applied(user, change);
   } finally {
@@ -82,8 +86,8 @@ async function locked(user: UserFile, change: Change): Promise<Done> {
 }
 
 /** Creates kubectl's lock file. */
-async function takeLock(lock: string, loop: Loop): Promise<void> {
-  const latest = loop.elapsed() + LOCK_WAIT_MS;
+async function takeLock(lock: string, { loop, lockWaitMs = LOCK_WAIT_MS }: UserFile): Promise<void> {
+  const latest = loop.elapsed() + lockWaitMs;
   for (;;) {
     try {
       const handle = await loop.outside("file", open(lock, "wx", 0o600));
