@@ -1,8 +1,11 @@
 /** Programs that behave badly, and the surroundings that every process pod gives them. */
+import { once } from "node:events";
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { expect, test } from "vitest";
+import type { Readable } from "node:stream";
+import { expect, onTestFinished, test } from "vitest";
 import type { Isolation } from "../../src/agent/process/isolation.ts";
+import { listProcesses } from "../../src/agent/process/process-table.ts";
 import { readIdentity } from "../../src/agent/process/run-folder.ts";
 import { hasProcess, ProcessWorld, UID } from "./process-world.ts";
 
@@ -15,6 +18,41 @@ export function processProgramSuite(isolation: Isolation): void {
 }
 
 function describeStarts(isolation: Isolation): void {
+  test("shows nothing of the agent's environment to a program and to commands beside it", async () => {
+    process.env["SETPOINT_TEST_SECRET"] = "of the agent";
+    onTestFinished(() => {
+      delete process.env["SETPOINT_TEST_SECRET"];
+    });
+    await using world = await ProcessWorld.open(isolation);
+    // In a PID namespace the first process is the one that starts the program.
+    const show = "tr '\\0' '\\n' </proc/$PPID/environ; env";
+    world.start(["sh", "-c", `${show}; echo shown; exec sleep 1000`]);
+    await world.until("it has shown", async () => (await world.log()).includes("shown"));
+
+    const { output } = await world.exec(["sh", "-c", show]);
+
+    expect(await world.log()).not.toContain("SETPOINT_TEST_SECRET");
+    expect(output).toContain("PATH=");
+    expect(output).not.toContain("SETPOINT_TEST_SECRET");
+  });
+
+  test("does not show its variables in the arguments of a process while a command runs beside it", async () => {
+    await using world = await ProcessWorld.open(isolation);
+    const secret = `hidden-${String(process.pid)}`;
+    world.start(["sleep", "1000"], { env: new Map([["PASSWORD", secret]]) });
+    await world.report("started");
+
+    const request = { command: ["cat"], stdin: true, stdout: true, stderr: true, tty: false };
+    const session = world.handler.exec({ uid: UID, container: "main" }, request);
+    session.stdin?.write("line\n");
+    await once(session.stdout as Readable, "data");
+    const found = listProcesses().filter((row) => row.arguments.includes(secret));
+    session.stdin?.end();
+
+    expect(found).toEqual([]);
+    expect(await session.ended).toEqual({ type: "exited", exitCode: 0 });
+  });
+
   test.each([
     [["no-such-program"], 'exec: "no-such-program": executable file not found in $PATH'],
     [["/no/such/file"], 'exec: "/no/such/file": stat /no/such/file: no such file or directory'],

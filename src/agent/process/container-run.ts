@@ -8,6 +8,7 @@ import { join } from "node:path";
 import type { Loop, Timer } from "../../base/loop/loop.ts";
 import type { LogWriter } from "../logs/log-writer.ts";
 import type { ContainerExit, StopOrder } from "../runtime-handler.ts";
+import { commandEnvironment } from "./command-environment.ts";
 import { OutputPump, type OutputTap } from "./output-pump.ts";
 import { isAlive, sendSignal } from "./process-table.ts";
 import type { ProcessTree } from "./process-tree.ts";
@@ -100,6 +101,7 @@ export class ContainerRun {
       detached: true,
       stdio: "ignore",
       cwd: "/",
+      env: commandEnvironment(),
     });
     child.once("error", (error) => this.#failStart(`cannot start sh: ${error.message}`));
     child.once("exit", () => this.#look());

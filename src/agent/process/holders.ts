@@ -3,6 +3,7 @@ import { spawn } from "node:child_process";
 import { mkdirSync, rmSync } from "node:fs";
 import { join } from "node:path";
 import type { Loop } from "../../base/loop/loop.ts";
+import { commandEnvironment } from "./command-environment.ts";
 import { findProcess, isAlive, signalGroup, type ProcessIdentity } from "./process-table.ts";
 import { readIdentity, writeWhole } from "./run-folder.ts";
 
@@ -103,7 +104,10 @@ function untilGone(loop: Loop, identity: ProcessIdentity): Promise<void> {
 /** Output up to the end of the stream or the first line. */
 function firstLine(program: string, args: readonly string[]): Promise<string> {
   return new Promise((resolve) => {
-    const child = spawn(program, args, { detached: true, stdio: ["ignore", "pipe", "pipe"], cwd: "/" });
+    const child = spawn(program, args, {
+      ...{ detached: true, cwd: "/", env: commandEnvironment() },
+      stdio: ["ignore", "pipe", "pipe"],
+    });
     let output = "";
     let errors = "";
     const settle = (text: string): void => {

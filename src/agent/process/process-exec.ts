@@ -1,9 +1,11 @@
 /** Runs a program beside a container: in its namespaces and cgroups, with its user and environment. */
 import { spawn, type ChildProcess } from "node:child_process";
+import { writeFileSync } from "node:fs";
 import { constants } from "node:os";
-import { PassThrough, Readable } from "node:stream";
+import { PassThrough, Readable, Writable } from "node:stream";
 import { errorText } from "../../base/error-text.ts";
 import type { ExecRequest, SessionEnd, StreamSession } from "../runtime-handler.ts";
+import { commandEnvironment } from "./command-environment.ts";
 import { signalGroup } from "./process-table.ts";
 import type { RunRecord } from "./run-folder.ts";
 import { besideScript } from "./start-script.ts";
@@ -13,6 +15,8 @@ export interface ExecPlace {
   readonly record: RunRecord;
   /** Words that bring a command into the container's namespaces; none if it shares those of the machine. */
   readonly enter: readonly string[];
+  /** Path for a new file, which lasts until it is read. */
+  readonly scriptPath: string;
 }
 
 /** Options of `nsenter` for what a container does not share with its pod. */
@@ -26,9 +30,10 @@ export function execBeside(place: ExecPlace, request: ExecRequest): StreamSessio
 }
 
 function execOnPipes(place: ExecPlace, request: ExecRequest): StreamSession {
-  const [program = "", ...args] = execWords(place, request.command);
+  const [program = "", ...args] = [...place.enter, ...RUN_SCRIPT];
   const child = spawn(program, args, {
     cwd: "/",
+    env: commandEnvironment(),
     // Signals of the agent's terminal must not reach it, and it is killed as a group.
     detached: true,
     stdio: [
@@ -36,8 +41,11 @@ function execOnPipes(place: ExecPlace, request: ExecRequest): StreamSession {
       request.stdout ? "pipe" : "ignore",
       request.stderr ? "pipe" : "ignore",
       "pipe",
+      "pipe",
     ],
   });
+  const script = child.stdio[4];
+  if (script instanceof Writable) script.on("error", () => undefined).end(scriptOf(place, request.command));
   // A program may end without reading its input.
   child.stdin?.on("error", () => undefined);
   let isOver = false;
@@ -78,7 +86,11 @@ function execOnTerminal(place: ExecPlace, request: ExecRequest): StreamSession {
   let terminal: Terminal | undefined;
   let isClosed = false;
   const open = async (): Promise<SessionEnd> => {
-    const words = execWords(place, request.command, "exec 3>&2");
+    const words = [...OPEN_SCRIPT, place.scriptPath, ...place.enter, ...RUN_SCRIPT];
+    writeFileSync(place.scriptPath, scriptOf(place, request.command, "exec 3>&2"), {
+      mode: 0o600,
+      flag: "wx",
+    });
     const sizeThen = size;
     terminal = await openTerminal(words, sizeThen);
     // The client's window may be known only now.
@@ -111,8 +123,16 @@ function execOnTerminal(place: ExecPlace, request: ExecRequest): StreamSession {
 /** Ctrl-D: a terminal has no other end of input. */
 const END_OF_INPUT = "\u0004";
 
-function execWords({ record, enter }: ExecPlace, command: readonly string[], prefix = ""): readonly string[] {
-  return [...enter, "sh", "-c", `${prefix}\n${besideScript(record.surroundings, command)}`];
+/**
+ * The script has the container's variables, and every user of the machine can read the arguments of a process: the
+ * shell gets the script on a stream.
+ */
+const RUN_SCRIPT = ["sh", "-c", 'eval "$(cat <&4)"'];
+/** A terminal has no fourth stream: the script is a file that is opened outside the namespaces. */
+const OPEN_SCRIPT = ["sh", "-c", 'exec 4<"$1" && rm -f "$1" && shift && exec "$@"', "sh"];
+
+function scriptOf({ record }: ExecPlace, command: readonly string[], prefix = ""): string {
+  return ["exec 4<&-", prefix, besideScript(record.surroundings, command)].join("\n");
 }
 
 function numberOf(signal: NodeJS.Signals | null): number {

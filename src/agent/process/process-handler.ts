@@ -189,7 +189,8 @@ export class ProcessHandler implements RuntimeHandler {
       return failedSession(`container ${container.container} does not run`);
     const place = [...pod.record.namespaces, ...CONTAINER_PLACE];
     const enter = pod.hasNamespaces ? this.#host.enterWords(first, place) : [];
-    return execBeside({ record: run.record, enter }, request);
+    const scriptPath = join(pod.folder, `exec-${this.#host.loop.random("exec").uuid()}.sh`);
+    return execBeside({ record: run.record, enter, scriptPath }, request);
   }
 
   attach(container: ContainerKey, request: AttachRequest): StreamSession {

@@ -1,4 +1,5 @@
 /** Script of the first process of a container: its surroundings, and then its program. */
+import { DEFAULT_PATH } from "./command-environment.ts";
 import { ownUserWords } from "./isolation.ts";
 import type { Surroundings } from "./run-folder.ts";
 import { FIND_PROGRAM, START_PREFIX } from "./scripts.ts";
@@ -10,8 +11,6 @@ export interface StartScriptOptions {
   /** Commands that make the mount namespace; undefined if the container shares that of the machine. */
   readonly mounts: string | undefined;
 }
-
-const DEFAULT_PATH = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin";
 
 export function startScript({ command, surroundings, mounts }: StartScriptOptions): string {
   const { cgroupFiles, workingDir } = surroundings;

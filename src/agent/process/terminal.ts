@@ -1,5 +1,6 @@
 /** Programs on a pseudo terminal, through an optional package with native code. */
 import type * as Pty from "@lydell/node-pty";
+import { commandEnvironment } from "./command-environment.ts";
 
 export interface Terminal {
   write(text: string): void;
@@ -25,7 +26,8 @@ export async function openTerminal(
   const module = await loadPty();
   const [program = "", ...args] = words;
   // Without an encoding, output comes as bytes: a piece may end within a character.
-  const pty = module.spawn(program, args, { name: "xterm", cols: columns, rows, cwd: "/", encoding: null });
+  const place = { name: "xterm", cols: columns, rows, cwd: "/", env: commandEnvironment() };
+  const pty = module.spawn(program, [...args], { ...place, encoding: null });
   const exited = new Promise<number>((resolve) => {
     pty.onExit(({ exitCode, signal = 0 }) => resolve(signal > 0 ? SIGNAL_BASE + signal : exitCode));
   });
