@@ -17,6 +17,7 @@ import type { RuntimeHandlerFactory } from "./runtime-handler.ts";
 import { MirrorPods } from "./static/mirror-pods.ts";
 import type { StaticPods } from "./static/static-pod.ts";
 import { TimerQueue } from "./timer-queue.ts";
+import { VOLUME_FOLDER } from "./volumes/host-path.ts";
 import { followProvisionedFolders } from "./volumes/provisioned-folders.ts";
 import { VolumeSources } from "./volumes/volume-sources.ts";
 
@@ -37,9 +38,6 @@ export interface NodeAgentOptions {
   /** Pods that nodes run on their own account. Default: none. */
   readonly statics?: StaticPods | undefined;
 }
-
-/** Folder of provisioned volumes in the data dir. */
-export const VOLUME_FOLDER = "volumes";
 
 export interface HandlerParts extends Pick<RoutineParts, "loop" | "log"> {
   readonly timers: TimerQueue;

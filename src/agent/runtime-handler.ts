@@ -217,6 +217,7 @@ export interface Program {
   readonly workingDir: string | undefined;
   readonly env: ReadonlyMap<string, string>;
   readonly user: ProgramUser;
+  readonly rights: ProgramRights;
   readonly mounts: readonly HostMount[];
   readonly limits: ProgramLimits;
   /** File of this run in the CRI log format; its folder exists. */
@@ -236,11 +237,27 @@ export interface ProgramUser {
   readonly supplementalGroups: readonly number[];
 }
 
+/** Limits of what the program may do, from its security context. */
+export interface ProgramRights {
+  /** Whether the container must not run as root. */
+  readonly nonRoot: boolean;
+  /** Whether a program may gain more rights than its parent, for example by a set-user-ID bit. */
+  readonly mayGainPrivileges: boolean;
+  /** Names as in `NET_ADMIN`, or `ALL`. Added ones win. */
+  readonly addedCapabilities: readonly string[];
+  readonly droppedCapabilities: readonly string[];
+  readonly hasReadOnlyRoot: boolean;
+  /** Profiles of the machine that confine the program, as in `seccompProfile: audit.json`. */
+  readonly profiles: readonly string[];
+}
+
 /** A file or folder of the machine that the container sees at a path. */
 export interface HostMount {
   /** Name of the volume; undefined for the agent's own files, for example `/etc/hosts`. */
   readonly volume: string | undefined;
   readonly hostPath: string;
+  /** Device and inode of the checked file or folder, as in `41:77`; another one at the path is refused. Default: any. */
+  readonly identity?: string | undefined;
   readonly containerPath: string;
   readonly readOnly: boolean;
   readonly propagation: "None" | "HostToContainer" | "Bidirectional";

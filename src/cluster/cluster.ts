@@ -2,7 +2,7 @@
 import { readFile } from "node:fs/promises";
 import { networkInterfaces } from "node:os";
 import { join } from "node:path";
-import { VOLUME_FOLDER } from "../agent/node-agent.ts";
+import { VOLUME_FOLDER } from "../agent/volumes/host-path.ts";
 import type { StaticPods } from "../agent/static/static-pod.ts";
 import { findCidr, type IpAddress } from "../api/values/ip-address.ts";
 import type { Log } from "../base/log/log.ts";

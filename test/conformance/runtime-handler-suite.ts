@@ -16,6 +16,7 @@ import type {
   SandboxSpec,
 } from "../../src/agent/runtime-handler.ts";
 import type { Container, ContainerStatus, Pod } from "../../src/api/generated/types/core-v1.ts";
+import { ALL_RIGHTS } from "./all-rights.ts";
 import type { FixtureTime } from "./open-store-fixture.ts";
 
 export interface HandlerEngine {
@@ -453,6 +454,7 @@ class World implements AsyncDisposable {
       workingDir: undefined,
       env: new Map([["PATH", "/usr/bin:/bin"]]),
       user: { uid: undefined, gid: undefined, supplementalGroups: [] },
+      rights: ALL_RIGHTS,
       mounts: [],
       limits: { cpuRequestMillis: undefined, cpuLimitMillis: undefined, memoryLimitBytes: undefined },
       logPath,

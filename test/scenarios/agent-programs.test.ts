@@ -109,7 +109,7 @@ describe("a program's volumes", () => {
 
   test("of a claim are the folder of its volume", async () => {
     await using world = await open();
-    const data = join(world.dataDir, "claimed");
+    const data = join(world.dataDir, "volumes", "claimed");
     await world.claim("data", data);
 
     const volumes = [{ name: "v", persistentVolumeClaim: { claimName: "data" } }];
@@ -117,6 +117,16 @@ describe("a program's volumes", () => {
 
     expect(hostPath(program, "/v")).toBe(data);
     expect(statSync(data).isDirectory()).toBe(true);
+  });
+
+  test("of a read-only claim are read-only in every container", async () => {
+    await using world = await open();
+    await world.claim("data", join(world.dataDir, "volumes", "claimed"));
+
+    const claim = { claimName: "data", readOnly: true };
+    const { mounts } = await world.build({ volumes: [{ name: "v", persistentVolumeClaim: claim }] });
+
+    expect(mounts.find(({ volume }) => volume === "v")?.readOnly).toBe(true);
   });
 
   test("that the agent cannot set up fail with a reason", async () => {

@@ -1,8 +1,17 @@
 /** Process pods in namespaces of their own: files, networks and the way to the API server. */
 import { once } from "node:events";
-import { existsSync, mkdirSync, readFileSync, readlinkSync, writeFileSync } from "node:fs";
+import {
+  existsSync,
+  mkdirSync,
+  readFileSync,
+  readdirSync,
+  readlinkSync,
+  statSync,
+  symlinkSync,
+  writeFileSync,
+} from "node:fs";
 import { createServer, type AddressInfo, type Server } from "node:net";
-import { join } from "node:path";
+import { basename, join } from "node:path";
 import type { Readable } from "node:stream";
 import { expect, test } from "vitest";
 import type { ApiAddress } from "../../src/agent/process/api-gateway.ts";
@@ -10,10 +19,13 @@ import type { Isolation } from "../../src/agent/process/isolation.ts";
 import { isAlive, signalGroup } from "../../src/agent/process/process-table.ts";
 import { readIdentity } from "../../src/agent/process/run-folder.ts";
 import { silentLog } from "../../src/base/log/log.ts";
+import { ALL_RIGHTS } from "../conformance/all-rights.ts";
 import { ProcessWorld, SERVER, UID } from "./process-world.ts";
 
 export function processNamespaceSuite(isolation: Isolation): void {
   describeFiles(isolation);
+  describeHostileFiles(isolation);
+  describeRights(isolation);
   describeNetwork(isolation);
   describeApi(isolation);
   describeLaterAgents(isolation);
@@ -68,6 +80,99 @@ function describeFiles(isolation: Isolation): void {
         existsSync,
       ),
     ).toEqual([false, false, false, false]);
+  });
+}
+
+function describeHostileFiles(isolation: Isolation): void {
+  test("hide the data dir in volumes that show folders above it", async () => {
+    await using world = await ProcessWorld.open(isolation);
+    const mount = { volume: "v", readOnly: false, propagation: "None" } as const;
+    const paths = { "/mnt": join(world.machine.folder, ".."), "/setpoint-test-all": "/" };
+
+    const shown = [`/mnt/${basename(world.machine.folder)}`, `/setpoint-test-all${world.machine.folder}`];
+    const log = await world.run(
+      ["sh", "-c", `for d in ${shown.join(" ")}; do ls -A $d | wc -l; done 2>&1; ls /mnt`],
+      {
+        mounts: Object.entries(paths).map(([containerPath, hostPath]) => ({
+          ...mount,
+          containerPath,
+          hostPath,
+        })),
+      },
+    );
+
+    expect(log.replaceAll(/^ls: .*\n/gm, "")).toMatch(/^0\n0\n/);
+    expect(log).toContain(basename(world.machine.folder));
+  });
+
+  test.each([
+    { target: "a folder", link: ".", source: "folder" },
+    { target: "a missing file", link: "setpoint-test-made", source: "file" },
+  ])("refuse a mount in a volume that leads to $target elsewhere by a link", async ({ link, source }) => {
+    await using world = await ProcessWorld.open(isolation);
+    const [volume, inner, outside] = ["volume", "inner", "outside"].map((name) =>
+      join(world.machine.folder, name),
+    ) as [string, string, string];
+    for (const folder of [volume, outside, ...(source === "folder" ? [inner] : [])]) mkdirSync(folder);
+    if (source === "file") writeFileSync(inner, "");
+    symlinkSync(join(outside, link), join(volume, "in"));
+    const mount = { volume: "v", readOnly: false, propagation: "None" } as const;
+
+    world.start(["true"], {
+      mounts: [
+        { ...mount, hostPath: volume, containerPath: "/mnt" },
+        { ...mount, hostPath: inner, containerPath: "/mnt/in" },
+      ],
+    });
+
+    expect((await world.report("start-failed")).message).toMatch(/^cannot mount: /);
+    expect(readdirSync(outside)).toEqual([]);
+  });
+
+  test("refuse a folder that was exchanged after its check", async () => {
+    await using world = await ProcessWorld.open(isolation);
+    const volume = join(world.machine.folder, "volume");
+    mkdirSync(volume);
+    const { dev, ino } = statSync(world.machine.folder);
+    const mount = { volume: "v", hostPath: volume, containerPath: "/mnt" } as const;
+
+    world.start(["true"], {
+      mounts: [{ ...mount, readOnly: false, propagation: "None", identity: `${String(dev)}:${String(ino)}` }],
+    });
+
+    expect((await world.report("start-failed")).message).toBe(
+      `cannot mount: ${volume} has changed meanwhile`,
+    );
+  });
+}
+
+function describeRights(isolation: Isolation): void {
+  test("keep what the security context takes away", async () => {
+    await using world = await ProcessWorld.open(isolation);
+    const volume = join(world.machine.folder, "volume");
+    mkdirSync(volume);
+    const mount = { volume: "v", hostPath: volume, containerPath: "/mnt", readOnly: false } as const;
+    const status = "grep -E '^(NoNewPrivs|CapEff)' /proc/self/status";
+    const written = ["/tmp/setpoint-test", "/mnt/file"];
+    world.start(
+      ["sh", "-c", `${status}; for f in ${written.join(" ")}; do echo x >$f; done; exec sleep 1000`],
+      {
+        mounts: [{ ...mount, propagation: "None" }],
+        rights: {
+          ...ALL_RIGHTS,
+          mayGainPrivileges: false,
+          droppedCapabilities: ["ALL"],
+          hasReadOnlyRoot: true,
+        },
+      },
+    );
+    await world.until("it has written", () => existsSync(join(volume, "file")));
+
+    const { output } = await world.exec(["sh", "-c", status]);
+
+    expect(output).toMatch(/^CapEff:\s0+\nNoNewPrivs:\s1\n$/);
+    expect(await world.log({ stream: "Stdout" })).toBe(output);
+    expect(await world.log({ stream: "Stderr" })).toMatch(/setpoint-test.*Read-only file system\n$/i);
   });
 }
 

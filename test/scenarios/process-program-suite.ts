@@ -29,8 +29,9 @@ function describeStarts(isolation: Isolation): void {
     world.start(["sh", "-c", `${show}; echo shown; exec sleep 1000`]);
     await world.until("it has shown", async () => (await world.log()).includes("shown"));
 
-    const { output } = await world.exec(["sh", "-c", show]);
+    const { output, end } = await world.exec(["sh", "-c", show]);
 
+    expect(end).toEqual({ type: "exited", exitCode: 0 });
     expect(await world.log()).not.toContain("SETPOINT_TEST_SECRET");
     expect(output).toContain("PATH=");
     expect(output).not.toContain("SETPOINT_TEST_SECRET");

@@ -13,6 +13,7 @@ import type {
   SandboxSpec,
 } from "../../src/agent/runtime-handler.ts";
 import type { Container, Pod } from "../../src/api/generated/types/core-v1.ts";
+import { ALL_RIGHTS } from "../conformance/all-rights.ts";
 import { ProcessMachine } from "../conformance/process-machine.ts";
 
 export const UID = "pod";
@@ -116,6 +117,7 @@ export class ProcessWorld implements AsyncDisposable {
       ...{ command, args: [], workingDir: undefined, mounts: [], ports: [] },
       env: new Map([["PATH", "/usr/local/bin:/usr/bin:/bin"]]),
       user: { uid: undefined, gid: undefined, supplementalGroups: [] },
+      rights: ALL_RIGHTS,
       limits: { cpuRequestMillis: undefined, cpuLimitMillis: undefined, memoryLimitBytes: undefined },
       logPath: join(this.machine.folder, "pods-logs", uid, `${String(attempt)}.log`),
       ...{ stdin: false, stdinOnce: false, tty: false },

@@ -7,7 +7,7 @@ import { readLog } from "../logs/log-reader.ts";
 import { LogWriter } from "../logs/log-writer.ts";
 import type { ContainerExit, ContainerStart, HostMount, LogView, Program } from "../runtime-handler.ts";
 import { ContainerRun, type ContainerRunOptions } from "./container-run.ts";
-import { hostFiles } from "./host-files.ts";
+import { hostFiles, machinePlacesOf } from "./host-files.ts";
 import { CONTAINER_NAMESPACES, SHARED_NETWORK_HELP } from "./isolation.ts";
 import { findListenAdvice } from "./listen-advice.ts";
 import { planMounts } from "./mount-plan.ts";
@@ -64,11 +64,12 @@ export class ContainerStarter {
         hostname: pod.record.hostname,
         cgroupFiles: cgroup?.joinFiles ?? [],
         api: pod.hasNetwork ? undefined : this.#host.options.api,
+        hasNamespaces: pod.hasNamespaces,
         hasUserNamespace: pod.hasNamespaces && this.#host.owner === "user",
         variables: pod.hasNamespaces ? [] : [...variables, [RUN_VARIABLE, token]],
       }),
     };
-    const mounts = this.#mounts(pod, folder, program.mounts);
+    const mounts = this.#mounts(pod, folder, program);
     writeWhole(join(folder, "start.sh"), startScript({ command, surroundings: record.surroundings, mounts }));
     if (program.stdin) writeWhole(join(folder, "stdin"), "");
     writeRecord(folder, record);
@@ -124,17 +125,14 @@ export class ContainerStarter {
     return folder;
   }
 
-  #mounts(pod: ProcessPod, folder: string, mounts: readonly HostMount[]): string | undefined {
+  #mounts(pod: ProcessPod, folder: string, { mounts, rights }: Program): string | undefined {
     if (!pod.hasNamespaces) {
       refuseMounts(mounts);
       return undefined;
     }
-    const stage = join(folder, "stage");
-    return mountScript(
-      planMounts(mounts, hostFiles),
-      { stage, hidden: [this.#host.options.dataDir] },
-      hostFiles,
-    );
+    const stage = join(hostFiles.resolve(folder), "stage");
+    const plan = planMounts(mounts, hostFiles, machinePlacesOf(this.#host.options.dataDir));
+    return mountScript(plan, { stage, hasReadOnlyRoot: rights.hasReadOnlyRoot }, hostFiles);
   }
 
   #starterWords(pod: ProcessPod, folder: string, { tty }: RunRecord): readonly string[] {

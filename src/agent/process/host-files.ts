@@ -1,10 +1,9 @@
 /** The files of this machine, for mount plans. */
 import { readFileSync, realpathSync, statSync } from "node:fs";
 import { isMissing } from "../logs/log-files.ts";
+import { parseMounts, placesOf, type MountEntry } from "./hidden-places.ts";
 import type { HostFiles } from "./mount-plan.ts";
 
-/** Position of the mount point in a line of /proc/self/mountinfo. */
-const MOUNT_POINT = 4;
 const PERMISSIONS = 0o7777;
 
 export const hostFiles: HostFiles = {
@@ -19,16 +18,25 @@ export const hostFiles: HostFiles = {
   },
   resolve: (path) => realpathSync(path),
   modeOf: (path) => statSync(path).mode & PERMISSIONS,
+  identityOf(path) {
+    const { dev, ino } = statSync(path, { bigint: true });
+    return `${String(dev)}:${String(ino)}`;
+  },
   mountsBelow(folder) {
-    const points = readFileSync("/proc/self/mountinfo", "utf8")
-      .split("\n")
-      .map((line) =>
-        (line.split(" ")[MOUNT_POINT] ?? "").replace(/\\(\d{3})/g, (_, code: string) =>
-          String.fromCharCode(Number.parseInt(code, 8)),
-        ),
-      );
+    const points = machineMounts().map(({ point }) => point);
     const below = [...new Set(points)].filter((point) => point.startsWith(`${folder}/`)).toSorted();
     // A recursive bind of a mount point brings along everything below it.
     return below.filter((point) => !below.some((other) => point.startsWith(`${other}/`)));
   },
 };
+
+/** Folders in which the folder or a part of it can be seen. */
+export function machinePlacesOf(folder: string): readonly string[] {
+  return placesOf(realpathSync(folder), machineMounts()).filter(
+    (place) => hostFiles.kindOf(place) === "folder",
+  );
+}
+
+function machineMounts(): readonly MountEntry[] {
+  return parseMounts(readFileSync("/proc/self/mountinfo", "utf8"));
+}

@@ -14,6 +14,7 @@ const machine: HostFiles = {
   },
   resolve: (path) => path.replace(/^\/var\/run/, "/run").replace(/^\/var$/, "/run"),
   modeOf: (path) => (path === "/run" ? 0o1777 : 0o755),
+  identityOf: (path) => `1:${String([...FOLDERS, ...FILES].indexOf(machine.resolve(path)))}`,
   mountsBelow: (folder) => (folder === "/dev" ? ["/dev/shm"] : []),
 };
 
@@ -85,11 +86,33 @@ describe("a mount plan", () => {
   });
 });
 
+describe("the folders that a container must not see", () => {
+  const hidden = (secret: string, ...mounts: readonly HostMount[]): readonly string[] =>
+    planMounts(mounts, machine, [secret]).hidden;
+
+  test("are hidden at their own path, and in every volume that shows them", () => {
+    expect(hidden("/host/data", mount("/host", "/etc/machine"), mount("/", "/etc/all"))).toEqual([
+      "/host/data",
+      "/etc/machine/data",
+      "/etc/all/host/data",
+    ]);
+  });
+
+  test("are not hidden where a volume covers them", () => {
+    expect(hidden("/host/data", mount("/etc", "/host"))).toEqual([]);
+    expect(hidden("/run/a", mount("/", "/etc/all"), mount("/host/data", "/etc/all/run"))).toEqual(["/run/a"]);
+  });
+
+  test("do not hide the agent's own volumes in them", () => {
+    expect(hidden("/host", mount("/host/data", "/etc/data"))).toEqual(["/host"]);
+  });
+});
+
 describe("a mount script", () => {
   test("binds mounts below an overlay again, and hides folders last", () => {
-    const plan = planMounts([mount("/host/hosts", "/dev/termination-log")], machine);
+    const plan = planMounts([mount("/host/hosts", "/dev/termination-log")], machine, ["/secret"]);
 
-    const script = mountScript(plan, { stage: "/stage", hidden: ["/secret"] }, machine);
+    const script = mountScript(plan, { stage: "/stage", hasReadOnlyRoot: false }, machine);
 
     const lines = script.split(/(?: &&)?\n/);
     expect(lines).toContain("mount --rbind /stage/0/lower/shm /dev/shm");
@@ -103,7 +126,11 @@ describe("a mount script", () => {
   test("makes the folders of all overlays with one command, and keeps the modes of what they cover", () => {
     const mounts = [mount("/host/hosts", "/dev/termination-log"), mount("/host/data", "/run/app")];
 
-    const script = mountScript(planMounts(mounts, machine), { stage: "/stage", hidden: [] }, machine);
+    const script = mountScript(
+      planMounts(mounts, machine),
+      { stage: "/stage", hasReadOnlyRoot: false },
+      machine,
+    );
 
     const lines = script.split(/(?: &&)?\n/);
     expect(lines.filter((line) => /^(?:mkdir .*\/stage\/|chmod)/.test(line))).toEqual([

@@ -17,6 +17,8 @@ export interface HostFiles {
   resolve(path: string): string;
   /** Permission bits of an existing path. */
   modeOf(path: string): number;
+  /** Device and inode of an existing path, as in `41:77`; links are followed. */
+  identityOf(path: string): string;
   /** Mount points below the folder, parents first. */
   mountsBelow(folder: string): readonly string[];
 }
@@ -29,21 +31,39 @@ export type MountStep =
       readonly mode: number;
       readonly submounts: readonly string[];
     }
-  | { readonly type: "make"; readonly path: string; readonly kind: PathKind }
-  | { readonly type: "bind"; readonly mount: HostMount; readonly path: string };
+  | {
+      readonly type: "make";
+      readonly path: string;
+      readonly kind: PathKind;
+      /** Existing folder of a volume above the path. Programs of the pod make links in volumes: none may lead to the path. */
+      readonly base: string | undefined;
+    }
+  | {
+      readonly type: "bind";
+      readonly mount: HostMount;
+      readonly path: string;
+      /** The source must still be this one when it is mounted, and no link may lead to the path. Undefined: nothing can change. */
+      readonly identity: string | undefined;
+    };
 
 export interface MountPlan {
   /** Whether mount points directly below `/` are missing. */
   readonly needsRoot: boolean;
   readonly steps: readonly MountStep[];
+  /** Paths in the container where it would see folders that it must not see. */
+  readonly hidden: readonly string[];
 }
 
-/** Throws for a source that does not exist. */
-export function planMounts(mounts: readonly HostMount[], files: HostFiles): MountPlan {
+/** `hidden` are folders of the machine, without links. Throws for a source that does not exist. */
+export function planMounts(
+  mounts: readonly HostMount[],
+  files: HostFiles,
+  hidden: readonly string[] = [],
+): MountPlan {
   const planner = new MountPlanner(files);
   const byDepth = mounts.toSorted((a, b) => depthOf(a.containerPath) - depthOf(b.containerPath));
   for (const mount of byDepth) planner.add(mount);
-  return planner.plan;
+  return planner.finish(hidden);
 }
 
 class MountPlanner {
@@ -58,8 +78,16 @@ class MountPlanner {
     this.#files = files;
   }
 
-  get plan(): MountPlan {
-    return { needsRoot: this.#needsRoot, steps: this.#steps };
+  finish(hidden: readonly string[]): MountPlan {
+    const places = hidden.flatMap((folder) => [
+      ...(this.#ownerOf(folder) === undefined ? [folder] : []),
+      ...[...this.#bound].flatMap(([path, source]) => {
+        const rest = findRest(this.#files.resolve(source), folder);
+        const place = posix.join(path, rest ?? "");
+        return rest !== undefined && this.#ownerOf(place) === path ? [place] : [];
+      }),
+    ]);
+    return { needsRoot: this.#needsRoot, steps: this.#steps, hidden: places };
   }
 
   add(mount: HostMount): void {
@@ -68,7 +96,9 @@ class MountPlanner {
     const wanted = posix.join("/", mount.containerPath);
     if (this.#kindOf(wanted) === undefined) this.#make(wanted, kind);
     const path = this.#resolve(wanted);
-    this.#steps.push({ type: "bind", mount, path });
+    const isInVolume = this.#ownerOf(path) !== undefined;
+    const identity = mount.identity ?? (isInVolume ? this.#files.identityOf(mount.hostPath) : undefined);
+    this.#steps.push({ type: "bind", mount, path, identity });
     this.#bound.set(path, mount.hostPath);
   }
 
@@ -78,8 +108,9 @@ class MountPlanner {
     const folder = this.#resolve(existing);
     const target = posix.join(folder, path.slice(existing.length));
     // A volume may be written to, as every runtime does for mount points in volumes.
-    if (this.#sourceOf(folder) === undefined) this.#makeRoom(folder);
-    this.#steps.push({ type: "make", path: target, kind });
+    const isInVolume = this.#ownerOf(folder) !== undefined;
+    if (!isInVolume) this.#makeRoom(folder);
+    this.#steps.push({ type: "make", path: target, kind, base: isInVolume ? folder : undefined });
   }
 
   #makeRoom(folder: string): void {
@@ -108,12 +139,24 @@ class MountPlanner {
 
   /** Path on the machine of a path inside a bound folder. */
   #sourceOf(path: string): string | undefined {
+    const owner = this.#ownerOf(path);
+    return owner && posix.join(this.#bound.get(owner) ?? "", path.slice(owner.length));
+  }
+
+  /** The mount point at or above the path. */
+  #ownerOf(path: string): string | undefined {
     for (let folder = path; ; folder = posix.dirname(folder)) {
-      const source = this.#bound.get(folder);
-      if (source !== undefined) return posix.join(source, path.slice(folder.length));
+      if (this.#bound.has(folder)) return folder;
       if (folder === "/") return undefined;
     }
   }
+}
+
+/** Path of the folder below another one; undefined if it is not there. */
+export function findRest(above: string, folder: string): string | undefined {
+  if (folder === above) return "";
+  const start = above === "/" ? above : `${above}/`;
+  return folder.startsWith(start) ? folder.slice(start.length) : undefined;
 }
 
 /** Whether the made path is at or below the path. */

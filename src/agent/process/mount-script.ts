@@ -1,33 +1,61 @@
 /** The commands that carry out a mount plan in a new mount namespace. */
 import { posix } from "node:path";
-import type { HostFiles, MountPlan, MountStep } from "./mount-plan.ts";
+import type { HostFiles, MountPlan, MountStep, PathKind } from "./mount-plan.ts";
 import { quoteWord, quoteWords } from "./shell-words.ts";
 
 export interface MountScriptOptions {
-  /** Folder for what overlays add; it may be hidden afterwards. */
+  /** Folder for what overlays add, without links; it may be hidden afterwards. */
   readonly stage: string;
-  /** Folders of the machine that the container must not see. */
-  readonly hidden: readonly string[];
+  /** Whether the container sees everything but its own mounts and `/dev` as read-only. */
+  readonly hasReadOnlyRoot: boolean;
 }
+
+/**
+ * `enter` refuses a folder that a link leads to: the shell is in the folder that it checks. `bind` compares what it
+ * mounted with what was planned: programs of the pod may exchange files in volumes at any time.
+ */
+const FUNCTIONS = `enter() {
+  cd -P "$1" && [ "$(pwd -P)" = "$1" ] || { echo "$1: a link leads elsewhere" >&2; return 1; }
+}
+make_folder() {
+  enter "$1" || return 1
+  base=\${1%/}
+  shift
+  for name; do
+    mkdir "./$name" 2>/dev/null
+    base=$base/$name
+    enter "$base" || return 1
+  done
+}
+bind() {
+  mount "$1" "$2" "$3" || return 1
+  if [ "$1" = --rbind ]; then enter "$3" && found=$(stat -c %d:%i .)
+  else folder=\${3%/*} && enter "\${folder:-/}" && found=$(stat -c %d:%i "./\${3##*/}")
+  fi
+  [ "$found" = "$4" ] || { echo "$2 has changed meanwhile" >&2; return 1; }
+}`;
 
 /** Mode of the folders that are made here. */
 const MODE = 0o755;
 
 /** Each command ends the script when it fails. */
 export function mountScript(
-  { needsRoot, steps }: MountPlan,
-  { stage, hidden }: MountScriptOptions,
+  plan: MountPlan,
+  { stage, hasReadOnlyRoot }: MountScriptOptions,
   files: Pick<HostFiles, "kindOf">,
 ): string {
+  const { needsRoot, steps, hidden } = plan;
   const root = needsRoot ? `${stage}/root` : "";
-  return [
-    ...makeStage(stage, { needsRoot, steps }),
+  const commands = [
+    ...makeStage(stage, plan),
     ...(needsRoot ? newRoot(root) : []),
     ...steps.flatMap((step, index) => commandsOf(step, { root, place: placeOf(stage, index), files })),
     ...hidden.map((folder) => `mount -t tmpfs -o ro,size=4k,mode=000 tmpfs ${quoteWord(root + folder)}`),
     ...(needsRoot ? enterRoot(root) : []),
+    ...(hasReadOnlyRoot ? [readOnlyRoot(steps)] : []),
     "mount -t proc proc /proc",
-  ].join(" &&\n");
+  ];
+  return `${FUNCTIONS}\n${commands.join(" &&\n")}`;
 }
 
 /** Folders of an overlay below the stage. */
@@ -66,21 +94,55 @@ function makeStage(stage: string, { needsRoot, steps }: MountPlan): readonly str
 
 function commandsOf(step: MountStep, context: StepContext): readonly string[] {
   if (step.type === "overlay") return overlay(step, context);
+  if (step.type === "make") return make(step, context.root);
   const path = quoteWord(context.root + step.path);
-  if (step.type === "make") {
-    if (step.kind === "folder") return [`mkdir -p ${path}`];
-    const parent = quoteWord(context.root + posix.dirname(step.path));
-    return [`{ [ -d ${parent} ] || mkdir -p ${parent}; }`, `: >>${path}`];
-  }
   const { hostPath, readOnly, propagation } = step.mount;
-  const bind = context.files.kindOf(hostPath) === "folder" ? "--rbind" : "--bind";
+  const option = context.files.kindOf(hostPath) === "folder" ? "--rbind" : "--bind";
+  const words = `${option} ${quoteWord(hostPath)} ${path}`;
   return [
-    `mount ${bind} ${quoteWord(hostPath)} ${path}`,
+    step.identity === undefined ? `mount ${words}` : `bind ${words} ${step.identity}`,
     ...(propagation === "None"
       ? []
       : [`mount --make-${propagation === "Bidirectional" ? "rshared" : "rslave"} ${path}`]),
     ...(readOnly ? [`mount -o remount,bind,ro ${path}`] : []),
   ];
+}
+
+function make({ base, path, kind }: MountStep & { readonly type: "make" }, root: string): readonly string[] {
+  if (base !== undefined) return makeInVolume({ base, path, kind }, root);
+  const word = quoteWord(root + path);
+  if (kind === "folder") return [`mkdir -p ${word}`];
+  const parent = quoteWord(root + posix.dirname(path));
+  return [`{ [ -d ${parent} ] || mkdir -p ${parent}; }`, `: >>${word}`];
+}
+
+function makeInVolume(
+  { base, path, kind }: { readonly base: string; readonly path: string; readonly kind: PathKind },
+  root: string,
+): readonly string[] {
+  const names = posix.relative(base, path).split("/");
+  const folders = kind === "folder" ? names : names.slice(0, -1);
+  return [
+    `make_folder ${quoteWords([root + base, ...folders])}`,
+    // Without "clobber", the shell does not follow a link to a missing file.
+    ...(kind === "folder" ? [] : [`( set -C && : >${quoteWord(`./${names.at(-1) ?? ""}`)} )`]),
+  ];
+}
+
+/** Mounts below `/` become read-only, but for those of the container itself and the kernel's own. */
+function readOnlyRoot(steps: readonly MountStep[]): string {
+  const own = steps.flatMap((step) => (step.type === "bind" ? [step.path] : []));
+  const kept = [...own, "/dev", "/proc", "/sys"].map(quoteWord);
+  return `while read -r _ _ _ _ point options _; do
+  point=$(printf '%b' "$(printf %s "$point" | sed 's/\\\\\\([0-7][0-7][0-7]\\)/\\\\0\\1/g')")
+  # A mount below a hidden folder is out of reach.
+  [ -e "$point" ] || continue
+  case $point in
+  ${kept.map((path) => `${path}|${path}/*`).join("|")}) continue ;;
+  esac
+  flags=$(printf %s "$options" | tr , '\\n' | grep -E '^(no(suid|dev|exec|atime|diratime)|relatime)$' | tr '\\n' ,)
+  mount -o "remount,bind,\${flags}ro" "$point" || exit 1
+done </proc/self/mountinfo`;
 }
 
 /**

@@ -32,6 +32,7 @@ import { findProcessImage, missingImageText, resolveCommand } from "./process-im
 import { type ProcessPod, readPod, readRuns } from "./process-pod.ts";
 import { connectToPod, dialPod } from "./process-port-forward.ts";
 import { UsageMeter } from "./process-usage.ts";
+import { RightsError } from "./program-rights.ts";
 import { namesIn, readStart, type RunRecord } from "./run-folder.ts";
 import { SandboxMaker } from "./sandbox-maker.ts";
 import { findRlimitProblems } from "./surroundings.ts";
@@ -159,7 +160,8 @@ export class ProcessHandler implements RuntimeHandler {
       try {
         if (!order.isStopped) await this.#startNow(start);
       } catch (error) {
-        this.#send(key, { type: "start-failed", reason: "CreateContainerError", message: errorText(error) });
+        const reason = error instanceof RightsError ? "CreateContainerConfigError" : "CreateContainerError";
+        this.#send(key, { type: "start-failed", reason, message: errorText(error) });
       } finally {
         this.#starting.delete(startKey(key));
       }

@@ -28,6 +28,8 @@ export interface Surroundings {
   readonly groups: readonly number[];
   /** In a user namespace: the user whom the program has outside and gets back. */
   readonly ownUser?: { readonly uid: number; readonly gid: number } | undefined;
+  /** Options of `setpriv` that take rights from the program. A run of an earlier version has none. */
+  readonly restrictions?: readonly string[];
   /** Files that a process writes itself into to join the container's cgroups. */
   readonly cgroupFiles: readonly string[];
   /** Resource limits as `prlimit` takes them. */

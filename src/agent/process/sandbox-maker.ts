@@ -22,6 +22,9 @@ export class SandboxMaker {
   /** Rejects with a message for the user. */
   async make(spec: SandboxSpec): Promise<ProcessPod> {
     const host = this.#host;
+    // Its root would be root of the machine.
+    if (spec.pod.spec.hostUsers === false)
+      throw new Error('hostUsers: false: RuntimeClass handler "process" does not support user namespaces');
     host.prepare();
     const addresses = host.takeAddresses(spec);
     if (addresses === undefined) throw new Error(`no free address in ${spec.podCidrs.join(", ")}`);

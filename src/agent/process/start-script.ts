@@ -69,13 +69,17 @@ function userWords({
   gid,
   groups,
   ownUser,
-}: Pick<Surroundings, "uid" | "gid" | "groups" | "ownUser">): readonly string[] {
-  if (ownUser !== undefined) return ownUserWords(ownUser.uid, ownUser.gid);
-  if (uid === undefined && gid === undefined && groups.length === 0) return [];
-  return [
-    "setpriv",
+  restrictions = [],
+}: Pick<Surroundings, "uid" | "gid" | "groups" | "ownUser" | "restrictions">): readonly string[] {
+  const isSame = ownUser !== undefined || (uid === undefined && gid === undefined && groups.length === 0);
+  const user = [
     ...(uid === undefined ? [] : [`--reuid=${String(uid)}`]),
     ...(gid === undefined ? [] : [`--regid=${String(gid)}`]),
     groups.length === 0 ? "--clear-groups" : `--groups=${groups.join(",")}`,
+  ];
+  const options = [...(isSame ? [] : user), ...restrictions];
+  return [
+    ...(options.length === 0 ? [] : ["setpriv", ...options]),
+    ...(ownUser === undefined ? [] : ownUserWords(ownUser.uid, ownUser.gid)),
   ];
 }

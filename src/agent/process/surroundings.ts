@@ -3,6 +3,7 @@ import { userInfo } from "node:os";
 import type { Pod } from "../../api/generated/types/core-v1.ts";
 import type { Program, ProgramPort, ProgramUser } from "../runtime-handler.ts";
 import type { ApiAddress } from "./api-gateway.ts";
+import { restrictionsOf } from "./program-rights.ts";
 import type { Surroundings } from "./run-folder.ts";
 
 /** Limits of the processes of a pod, for example `nofile=65536,core=0`. */
@@ -39,15 +40,16 @@ export interface SurroundingsOptions {
   readonly cgroupFiles: readonly string[];
   /** Whether the container begins as root of a user namespace. */
   readonly hasUserNamespace: boolean;
+  readonly hasNamespaces: boolean;
   /** Variables that the handler sets itself. */
   readonly variables: readonly (readonly [string, string])[];
   /** The API server, for a pod without a network of its own. */
   readonly api?: ApiAddress | undefined;
 }
 
-/** Throws if the agent's user may not become the container's user. */
+/** Throws if the agent's user may not become the container's user, or the container's limits cannot be kept. */
 export function surroundingsOf(options: SurroundingsOptions): Surroundings {
-  const { pod, program, hostname, cgroupFiles, variables, api } = options;
+  const { pod, program, hostname, cgroupFiles, variables, api, hasNamespaces } = options;
   const { uid, gid } = userInfo();
   const defaults: readonly (readonly [string, string])[] = [
     ["HOSTNAME", hostname],
@@ -57,6 +59,12 @@ export function surroundingsOf(options: SurroundingsOptions): Surroundings {
     env: [...new Map([...defaults, ...variables, ...program.env, ...apiVariables(program, api)])],
     workingDir: program.workingDir ?? "/",
     ...resolveUser(program.user, { uid, gid }),
+    restrictions: restrictionsOf(program.rights, {
+      uid: program.user.uid ?? uid,
+      isRoot: uid === 0,
+      isLinux: process.platform === "linux",
+      hasNamespaces,
+    }),
     ownUser: options.hasUserNamespace ? { uid, gid } : undefined,
     cgroupFiles,
     rlimits: rlimitsOf(pod),

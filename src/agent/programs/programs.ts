@@ -25,9 +25,10 @@ import type {
   Program,
   RuntimeHandler,
 } from "../runtime-handler.ts";
+import type { VolumePlace } from "../volumes/pinned-path.ts";
 import { PodVolumes, type PodVolumesParts, type VolumePaths } from "../volumes/pod-volumes.ts";
 import { findSubPath } from "../volumes/sub-path.ts";
-import { mountedVolumes, kindOf } from "../volumes/volume-kind.ts";
+import { mountedVolumes, kindOf, type VolumeKind } from "../volumes/volume-kind.ts";
 import { hostsText } from "./hosts-file.ts";
 import { PodLogs } from "./pod-logs.ts";
 import { ProgramError, expandedWords, programEnvironment } from "./program-environment.ts";
@@ -225,19 +226,24 @@ function ownMount(hostPath: string, containerPath: string): HostMount {
   return { volume: undefined, hostPath, containerPath, readOnly: false, propagation: "None" };
 }
 
+/** Whether no container may write to the volume. */
+function isFixed(kind: VolumeKind): boolean {
+  return kind.type === "files" || (kind.type === "claim" && kind.readOnly);
+}
+
 async function volumeMounts(
   { pod, container }: StartOrder,
   paths: VolumePaths,
   env: ReadonlyMap<string, string>,
 ): Promise<readonly HostMount[]> {
-  const fileVolumes = new Set(
-    mountedVolumes(pod).flatMap((volume) => (kindOf(pod, volume).type === "files" ? [volume.name] : [])),
+  const fixedVolumes = new Set(
+    mountedVolumes(pod).flatMap((volume) => (isFixed(kindOf(pod, volume)) ? [volume.name] : [])),
   );
   const mounts: HostMount[] = [];
   for (const { name, mountPath, readOnly = false, mountPropagation, ...part } of container.volumeMounts ??
     []) {
-    const path = paths.get(name);
-    if (path === undefined)
+    const place = paths.get(name);
+    if (place === undefined)
       throw new ProgramError(
         `cannot find volume ${JSON.stringify(name)} to mount into container ${JSON.stringify(container.name)}`,
       );
@@ -245,9 +251,9 @@ async function volumeMounts(
       part.subPathExpr === undefined ? (part.subPath ?? "") : (expand(part.subPathExpr, env) ?? "");
     mounts.push({
       volume: name,
-      hostPath: subPath === "" ? path : await findSubPath(path, subPath),
+      ...mountedPlace(subPath === "" ? place : await findSubPath(place, subPath)),
       containerPath: mountPath,
-      readOnly: readOnly || fileVolumes.has(name),
+      readOnly: readOnly || fixedVolumes.has(name),
       propagation:
         mountPropagation === "Bidirectional" || mountPropagation === "HostToContainer"
           ? mountPropagation
@@ -255,6 +261,10 @@ async function volumeMounts(
     });
   }
   return mounts;
+}
+
+function mountedPlace({ path, identity }: VolumePlace): Pick<HostMount, "hostPath" | "identity"> {
+  return { hostPath: path, identity };
 }
 
 /** Undefined if there is no such file. */

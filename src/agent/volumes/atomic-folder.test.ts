@@ -1,4 +1,5 @@
 import {
+  chownSync,
   mkdirSync,
   mkdtempSync,
   readFileSync,
@@ -12,13 +13,15 @@ import { readFile, realpath } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, describe, expect, test } from "vitest";
-import { replaceFiles } from "./atomic-folder.ts";
+import { giveTo, replaceFiles } from "./atomic-folder.ts";
 import { setUpHostPath } from "./host-path.ts";
 import type { Payload } from "./payload.ts";
 import { findSubPath } from "./sub-path.ts";
 
 const root = mkdtempSync(join(tmpdir(), "setpoint-volumes-"));
+const own = join(root, "data-dir");
 let count = 0;
+mkdirSync(own);
 
 afterAll(() => rmSync(root, { recursive: true }));
 
@@ -72,7 +75,13 @@ describe("a subPath", () => {
     mkdirSync(join(folder, "real"));
     symlinkSync("real", join(folder, "link"));
 
-    expect(await findSubPath(folder, "link/new")).toBe(join(folder, "real/new"));
+    const { path, identity } = await findSubPath({ path: folder }, "link/new");
+
+    const { dev, ino } = statSync(path);
+    expect({ path, identity }).toEqual({
+      path: join(folder, "real/new"),
+      identity: `${String(dev)}:${String(ino)}`,
+    });
     expect(statSync(join(folder, "real/new")).isDirectory()).toBe(true);
   });
 
@@ -81,18 +90,34 @@ describe("a subPath", () => {
     symlinkSync("/etc", join(folder, "out"));
     symlinkSync("missing", join(folder, "dangling"));
 
-    await expect(findSubPath(folder, "out/passwd")).rejects.toThrow("not within volume path");
-    await expect(findSubPath(folder, "../x")).rejects.toThrow("must be relative");
-    await expect(findSubPath(folder, "dangling/x")).rejects.toThrow("link to a missing file");
+    await expect(findSubPath({ path: folder }, "out/passwd")).rejects.toThrow("not within volume path");
+    await expect(findSubPath({ path: folder }, "../x")).rejects.toThrow("must be relative");
+    await expect(findSubPath({ path: folder }, "dangling/x")).rejects.toThrow("link to a missing file");
   });
 });
 
 describe("a hostPath", () => {
+  test("shows nothing of the data dir, also by a link; claims show its volumes", async () => {
+    const folder = newFolder();
+    mkdirSync(join(own, "volumes/data"), { recursive: true });
+    symlinkSync(own, join(folder, "link"));
+    const setUp = (path: string, except?: string): Promise<unknown> =>
+      setUpHostPath(path, { type: undefined, own, ...(except !== undefined && { except }) });
+
+    await expect(setUp(own)).rejects.toThrow(`hostPath ${own} is in the data dir of setpoint`);
+    await expect(setUp(join(folder, "link/pki"))).rejects.toThrow("is in the data dir");
+    await expect(setUp(join(own, "volumes/data"))).rejects.toThrow("is in the data dir");
+    await expect(setUp(join(own, "volumes"), "volumes")).rejects.toThrow("is in the data dir");
+    expect(await setUp(join(own, "volumes/data"), "volumes")).toMatchObject({
+      path: join(own, "volumes/data"),
+    });
+  });
+
   test("is made when its type asks for that", async () => {
     const folder = newFolder();
 
-    await setUpHostPath(join(folder, "a/b"), "DirectoryOrCreate");
-    await setUpHostPath(join(folder, "file"), "FileOrCreate");
+    await setUpHostPath(join(folder, "a/b"), { type: "DirectoryOrCreate", own });
+    await setUpHostPath(join(folder, "file"), { type: "FileOrCreate", own });
 
     expect(statSync(join(folder, "a/b")).isDirectory()).toBe(true);
     expect(statSync(join(folder, "file")).isFile()).toBe(true);
@@ -102,10 +127,29 @@ describe("a hostPath", () => {
     const folder = newFolder();
     writeFileSync(join(folder, "file"), "");
 
-    await expect(setUpHostPath(join(folder, "file"), "Directory")).rejects.toThrow("is not a directory");
-    await expect(setUpHostPath(join(folder, "absent"), "File")).rejects.toThrow("is not a file");
-    await expect(setUpHostPath(join(folder, "file"), "Socket")).rejects.toThrow("is not a socket file");
+    await expect(setUpHostPath(join(folder, "file"), { type: "Directory", own })).rejects.toThrow(
+      "is not a directory",
+    );
+    await expect(setUpHostPath(join(folder, "absent"), { type: "File", own })).rejects.toThrow(
+      "is not a file",
+    );
+    await expect(setUpHostPath(join(folder, "file"), { type: "Socket", own })).rejects.toThrow(
+      "is not a socket file",
+    );
   });
+});
+
+test("the group of a volume changes, its owner does not, and links are not followed", async ({ skip }) => {
+  if (process.getuid?.() !== 0) return skip("only root may change owners");
+  const folder = newFolder();
+  chownSync(folder, 1000, 1000);
+  symlinkSync("/etc/passwd", join(folder, "link"));
+
+  await giveTo(folder, { uid: undefined, gid: 2000 });
+  await giveTo(join(folder, "link"), { uid: 1000, gid: 2000 });
+
+  expect(statSync(folder)).toMatchObject({ uid: 1000, gid: 2000 });
+  expect(statSync("/etc/passwd")).toMatchObject({ uid: 0, gid: 0 });
 });
 
 function newFolder(): string {

@@ -4,7 +4,7 @@
  */
 import {
   chmod,
-  chown,
+  lchown,
   lstat,
   mkdir,
   readFile,
@@ -21,7 +21,7 @@ import { samePayload, type Payload, type PayloadFile } from "./payload.ts";
 const DATA = "..data";
 const NEXT = "..data_tmp";
 
-/** Undefined keeps the user or group of the agent. */
+/** Undefined keeps the user or group of the file. */
 export interface FileOwner {
   readonly uid: number | undefined;
   readonly gid: number | undefined;
@@ -69,11 +69,14 @@ async function writeOne(
   await chmod(file, mode);
 }
 
-/** An agent without root's rights keeps its own files: its pods run as the same user. */
+/** Stands for the user or group that a file has, as in the system call. */
+const KEPT = -1;
+
+/** Links are not followed. An agent without root's rights keeps its own files: its pods run as the same user. */
 export async function giveTo(file: string, { uid, gid }: FileOwner): Promise<void> {
   if (uid === undefined && gid === undefined) return;
   try {
-    await chown(file, uid ?? process.getuid?.() ?? 0, gid ?? process.getgid?.() ?? 0);
+    await lchown(file, uid ?? KEPT, gid ?? KEPT);
   } catch (error) {
     if (!isCode(error, "EPERM")) throw error;
   }

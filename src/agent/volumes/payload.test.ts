@@ -36,6 +36,11 @@ describe("the files of a ConfigMap", () => {
     expect(configMapPayload(configMap({}), { ...optional, items }, "web").size).toBe(0);
   });
 
+  test("cannot leave the volume by the name of a key", () => {
+    for (const key of ["../x", "/etc/passwd", ".."])
+      expect(() => configMapPayload(configMap({ [key]: "1" }), FORM, "web")).toThrow("invalid path");
+  });
+
   test("cannot leave the volume", () => {
     for (const path of ["../x", "/etc/passwd", "a/../../x", "", "..data/x"])
       expect(() => checkedPath(path)).toThrow("invalid path");

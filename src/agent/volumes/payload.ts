@@ -63,7 +63,7 @@ function chosen(
 ): Payload {
   const payload = new Map<string, PayloadFile>();
   if (items === undefined || items.length === 0) {
-    for (const [key, data] of files) payload.set(key, { data, mode });
+    for (const [key, data] of files) payload.set(checkedPath(key), { data, mode });
     return payload;
   }
   for (const { key, path, mode: own = mode } of items) {

@@ -17,7 +17,7 @@ import { wholeNumber } from "../../resources/pod/resource-number.ts";
 import { neededVolumes } from "../pod/config-needs.ts";
 import { giveTo, replaceFiles } from "./atomic-folder.ts";
 import { downwardPayload } from "./downward-files.ts";
-import { setUpHostPath } from "./host-path.ts";
+import { setUpHostPath, VOLUME_FOLDER } from "./host-path.ts";
 import { ObjectWatches } from "./object-watches.ts";
 import {
   VolumeError,
@@ -28,6 +28,7 @@ import {
   type Payload,
   type PayloadFile,
 } from "./payload.ts";
+import type { VolumePlace } from "./pinned-path.ts";
 import { PodTokens } from "./pod-tokens.ts";
 import { kindOf, mountedVolumes, type VolumeKind } from "./volume-kind.ts";
 import type { ObjectName, VolumeSources } from "./volume-sources.ts";
@@ -44,14 +45,16 @@ export interface PodVolumesParts {
   readonly log: Log;
   /** Folder of all pods, which the agent owns. */
   readonly folder: string;
+  /** Data dir of the agent, which no hostPath may show. */
+  readonly dataDir: string;
   readonly clientOf: (node: string) => Client;
   readonly sourcesOf: (node: string) => VolumeSources;
   /** Allocatable resources of a node. */
   readonly allocatableOf: (node: string) => Readonly<Record<string, string>>;
 }
 
-/** Path of each volume, by its name. */
-export type VolumePaths = ReadonlyMap<string, string>;
+/** Place of each volume, by its name. */
+export type VolumePaths = ReadonlyMap<string, VolumePlace>;
 
 export class PodVolumes {
   readonly #parts: PodVolumesParts;
@@ -102,7 +105,7 @@ export class PodVolumes {
     const volumes = mountedVolumes(pod);
     if (volumes.some((volume) => kindOf(pod, volume).type === "files")) this.#follow(pod);
     return this.#inTurn(uid, async () => {
-      const paths = new Map<string, string>();
+      const paths = new Map<string, VolumePlace>();
       for (const volume of volumes) paths.set(volume.name, await this.#setUpOne(pod, volume));
       return paths;
     });
@@ -178,19 +181,18 @@ export class PodVolumes {
     return turn;
   }
 
-  async #setUpOne(pod: Pod, volume: Volume): Promise<string> {
+  async #setUpOne(pod: Pod, volume: Volume): Promise<VolumePlace> {
     const kind = kindOf(pod, volume);
     const path = join(this.folderOf(pod.metadata.uid), "volumes", volume.name);
     switch (kind.type) {
       case "files":
         await this.#writeFiles(pod, path, kind);
-        return path;
+        return { path };
       case "empty":
         await this.#makeEmpty(pod, path, kind);
-        return path;
+        return { path };
       case "host":
-        await setUpHostPath(kind.path, kind.pathType);
-        return kind.path;
+        return setUpHostPath(kind.path, { type: kind.pathType, own: this.#parts.dataDir });
       case "claim":
         return this.#findClaimed(pod, kind.claim);
       case "unsupported": {
@@ -257,14 +259,16 @@ export class PodVolumes {
     await chmod(path, gid === undefined ? 0o777 : 0o2777);
   }
 
-  async #findClaimed(pod: Pod, name: string): Promise<string> {
+  async #findClaimed(pod: Pod, name: string): Promise<VolumePlace> {
     const sources = this.#parts.sourcesOf(pod.spec.nodeName ?? "");
     const volume = await findBoundVolume(sources, { namespace: pod.metadata.namespace ?? "", name });
     const { path, type } = folderOf(volume);
-    await setUpHostPath(path, type);
+    const { dataDir } = this.#parts;
+    // The provisioner's folders are in the data dir.
+    const place = await setUpHostPath(path, { type, own: dataDir, except: VOLUME_FOLDER });
     const gid = groupOf(pod);
-    if (gid !== undefined) await giveTo(path, { uid: undefined, gid });
-    return path;
+    if (gid !== undefined) await giveTo(place.path, { uid: undefined, gid });
+    return place;
   }
 
   /** Deepest first. */

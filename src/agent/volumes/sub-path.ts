@@ -1,30 +1,40 @@
 /**
- * Finds the file or folder of a `subPath` in a volume. Programs of the pod may have written links into the volume: the
- * result is below the volume's real folder, or the mount fails. Missing folders are made.
+ * Finds the file or folder of a `subPath` in a volume. Programs of the pod may write links into the volume at any time:
+ * the result is below the volume's real folder, or the mount fails. Missing folders are made.
  */
-import { chmod, lstat, mkdir, realpath } from "node:fs/promises";
+import { chmod, lstat, mkdir, stat } from "node:fs/promises";
 import { join, sep } from "node:path";
 import { isCode } from "./atomic-folder.ts";
 import { VolumeError, checkedPath } from "./payload.ts";
+import { PinnedPath, type VolumePlace } from "./pinned-path.ts";
 
-export async function findSubPath(volume: string, subPath: string): Promise<string> {
-  const root = await realpath(volume);
-  let path = root;
-  for (const part of checkedPath(subPath).split("/")) {
-    path = await nextPart(path, part);
-    if (path !== root && !path.startsWith(root + sep))
-      throw new VolumeError(
-        `subpath ${JSON.stringify(subPath)} not within volume path ${JSON.stringify(volume)}`,
-      );
+export async function findSubPath(volume: VolumePlace, subPath: string): Promise<VolumePlace> {
+  let folder = await PinnedPath.open(volume.path);
+  try {
+    const root = await folder.place();
+    if (volume.identity !== undefined && root.identity !== volume.identity)
+      throw new VolumeError(`volume path ${JSON.stringify(volume.path)} has changed meanwhile`);
+    for (const part of checkedPath(subPath).split("/")) {
+      const next = await openPart(folder, part);
+      await folder.close();
+      folder = next;
+      const { path } = await folder.place();
+      if (path !== root.path && !path.startsWith(root.path === sep ? sep : root.path + sep))
+        throw new VolumeError(
+          `subpath ${JSON.stringify(subPath)} not within volume path ${JSON.stringify(volume.path)}`,
+        );
+    }
+    return await folder.place();
+  } finally {
+    await folder.close();
   }
-  return path;
 }
 
 /** Follows a link, and makes a missing folder with the mode of its parent. */
-async function nextPart(parent: string, name: string): Promise<string> {
-  const path = join(parent, name);
+async function openPart(parent: PinnedPath, name: string): Promise<PinnedPath> {
+  const path = join(parent.steadyPath, name);
   try {
-    return await realpath(path);
+    return await PinnedPath.open(path);
   } catch (error) {
     if (!isCode(error, "ENOENT")) throw error;
   }
@@ -33,8 +43,10 @@ async function nextPart(parent: string, name: string): Promise<string> {
     () => false,
   );
   if (isDangling) throw new VolumeError(`subpath ${JSON.stringify(name)} is a link to a missing file`);
-  const { mode } = await lstat(parent);
+  const { mode } = await stat(parent.steadyPath);
   await mkdir(path);
-  await chmod(path, mode & 0o777);
-  return path;
+  const made = await PinnedPath.open(path);
+  const { path: real } = await made.place();
+  if (real === join((await parent.place()).path, name)) await chmod(made.steadyPath, mode & 0o777);
+  return made;
 }
