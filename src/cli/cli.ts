@@ -1,6 +1,7 @@
 /** Turns an argument list into one command's run and its outcome into an exit code. */
 import { Argument, Command as Parser, CommanderError, InvalidArgumentError, Option } from "commander";
 import { errorText } from "../base/error-text.ts";
+import { shownText } from "../base/shown-text.ts";
 import {
   SilentFailure,
   UsageError,
@@ -15,11 +16,21 @@ import { asKubectl, findKubectlLine } from "./verbs/kubectl-line.ts";
 import { VERSION_TEXT } from "./version.ts";
 
 /** Runs the command that `argv` names. Never rejects: stderr and the exit code report errors. */
-export async function runCli(argv: readonly string[], io: Io): Promise<void> {
+export async function runCli(argv: readonly string[], streams: Io): Promise<void> {
+  const io = shownIo(streams);
   const code = await runCommand(argv, io);
   const isEnd = COMMANDS.some(({ name, endsProcess }) => name === argv[0] && endsProcess === true);
   if (isEnd) io.exit(code, "once printed");
   else io.exit(code);
+}
+
+/** Servers, objects and errors contain text of others. */
+function shownIo(io: Io): Io {
+  return {
+    ...io,
+    stdout: (text, form) => io.stdout(form === "raw" ? text : shownText(text)),
+    stderr: (text) => io.stderr(shownText(text)),
+  };
 }
 
 async function runCommand(argv: readonly string[], io: Io): Promise<ExitCode> {

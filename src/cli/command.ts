@@ -5,8 +5,11 @@ import type { ReadStream, WriteStream } from "node:tty";
 import type { Log } from "../base/log/log.ts";
 import type { FullScreen } from "./terminal/terminal.ts";
 
+/** Text of commands is made safe for terminals. Raw text has its own escape sequences, or is the output of programs. */
+export type TextForm = "raw";
+
 export interface Io {
-  stdout(text: string): void;
+  stdout(text: string, form?: TextForm): void;
   stderr(text: string): void;
   /** The terminal, if there is one; `stdout`, `stderr` and `log` print above its live line. */
   readonly screen?: UserScreen | undefined;

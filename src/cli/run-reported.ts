@@ -56,7 +56,7 @@ export function reporter(
   if (args.options["quiet"] === true) return () => undefined;
   return (event) => {
     io.screen?.live("");
-    io.stdout(eventText(event, form, shell));
+    io.stdout(eventText(event, form, shell), "raw");
     io.screen?.live(nextPhaseText(event, form));
   };
 }

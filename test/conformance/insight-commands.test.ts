@@ -1,7 +1,7 @@
 /** `setpoint watch`, `top` and `drift` as commands: what they print without a terminal, and their exit codes. */
 import { PassThrough } from "node:stream";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { Pod } from "../../src/api/generated/types/core-v1.ts";
+import { Event, Pod } from "../../src/api/generated/types/core-v1.ts";
 import { silentLog } from "../../src/base/log/log.ts";
 import { runCli } from "../../src/cli/cli.ts";
 import { startCluster, type Cluster } from "../../src/cluster/in-program/start-cluster.ts";
@@ -91,6 +91,31 @@ describe("without a terminal", () => {
       2,
       'error: --older-than must be a duration such as 5m, found "soon"\n',
     ]);
+  });
+
+  test("no command passes control characters of an object on to the terminal", async () => {
+    const message = "gone\u001B[2J\u001B]0;owned\u0007\r\nPod default/giant is fine\u009B31m\u202E";
+    await cluster.client(Event).create({
+      metadata: { name: "loud", namespace: "default" },
+      involvedObject: { apiVersion: "v1", kind: "Pod", name: "giant", namespace: "default" },
+      ...{ type: "Warning", reason: "Loud", message, lastTimestamp: new Date().toISOString() },
+    });
+    const commands = [
+      ["events"],
+      ["get", "events"],
+      ["get", "events", "-o", "yaml"],
+      ["why", "pod/giant"],
+      ["timeline", "pod/giant"],
+      ["watch", "--once"],
+      ["get", "pod", "no\u001B[31mpe"],
+    ];
+
+    const printed = await Promise.all(commands.map((args) => run(...args)));
+
+    expect(printed[0]?.stdout).toContain("gone^[[2J^[]0;owned^G...");
+    for (const { stdout, stderr } of printed) {
+      expect(stdout + stderr).not.toMatch(/(?!\n)[\p{Cc}\u202E]|^Pod default\/giant is/mu);
+    }
   });
 
   test("top loops --once prints a reading, and --json the figures", async () => {

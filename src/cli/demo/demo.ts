@@ -42,7 +42,7 @@ export const demoCommand: Command = {
 
 async function play(io: Io, wait: (ms: number) => Promise<void>, keys: string): Promise<void> {
   const narrate: Narrator = async (line) => {
-    io.stdout(`${line}\n`);
+    io.stdout(`${line}\n`, "raw");
     await wait(LINE_MS);
   };
   const columns = io.screen?.full.size.columns ?? WIDTH_MAX;

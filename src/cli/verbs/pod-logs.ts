@@ -58,9 +58,9 @@ async function printLog({ io, client }: VerbSession, { pod, options }: LogSource
     const text = begun + decoder.decode(bytes, { stream: true });
     const end = text.lastIndexOf("\n") + 1;
     begun = text.slice(end);
-    if (end > 0) io.stdout(text.slice(0, end));
+    if (end > 0) io.stdout(text.slice(0, end), "raw");
   }
-  if (begun !== "") io.stdout(begun);
+  if (begun !== "") io.stdout(begun, "raw");
 }
 
 async function podOf(session: VerbSession, object: string): Promise<Pod> {

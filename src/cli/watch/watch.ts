@@ -41,7 +41,7 @@ export const watchCommand: Command = {
         depth,
       });
       if (isOnce || screen === undefined)
-        io.stdout(printFrame(await session.snapshot(screen?.size ?? SNAPSHOT, io.signal), depth));
+        io.stdout(printFrame(await session.snapshot(screen?.size ?? SNAPSHOT, io.signal), depth), "raw");
       else await session.run(screen, io.signal);
     } finally {
       await connection.close();

@@ -2,7 +2,8 @@
 
 /** Marks, joiners and selectors that a terminal draws over the character before. */
 const ZERO_WIDTH = /^[\p{Mn}\p{Me}\p{Cf}]$/u;
-const CONTROL = /\p{Cc}/gu;
+/** Control characters, and marks that reverse the direction of text. */
+const CONTROL = /[\p{Cc}\u202A-\u202E\u2066-\u2069]/gu;
 
 /** First and last code points of characters that take two columns. */
 const WIDE: readonly (readonly [first: number, last: number])[] = [
