@@ -1,7 +1,7 @@
 import { join } from "node:path";
 import { createRealLoop } from "../base/loop/real/real-loop.ts";
 import { stopCluster } from "../cluster/data-dir/cluster-status.ts";
-import { deleteDataDir, isDataDir } from "../cluster/data-dir/data-dir.ts";
+import { deleteDataDir, isDataDir, requireDeletable } from "../cluster/data-dir/data-dir.ts";
 import { parsePlace, placeOptions } from "./cluster-place.ts";
 import { jsonOption, UsageError, type Arguments, type Command, type Io } from "./command.ts";
 import { shortPath } from "./event-text.ts";
@@ -20,6 +20,7 @@ export const downCommand: Command = {
   async run(io, args) {
     const { dataDir } = parsePlace(io, args);
     const isDeleted = args.options["delete"] === true && isDataDir(dataDir);
+    if (isDeleted) await requireDeletable(dataDir, io.homeDir);
     if (isDeleted && !(await isConfirmed(io, args, dataDir)))
       throw new Error("nothing was stopped or deleted");
     const isJson = args.options["json"] === true;

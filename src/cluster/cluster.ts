@@ -2,8 +2,8 @@
 import { readFile } from "node:fs/promises";
 import { networkInterfaces } from "node:os";
 import { join } from "node:path";
-import { VOLUME_FOLDER } from "../agent/volumes/host-path.ts";
 import type { StaticPods } from "../agent/static/static-pod.ts";
+import { VOLUME_FOLDER } from "../agent/volumes/host-path.ts";
 import { findCidr, type IpAddress } from "../api/values/ip-address.ts";
 import type { Log } from "../base/log/log.ts";
 import { teeLog } from "../base/log/tee-log.ts";
@@ -28,7 +28,7 @@ import type { Store } from "../store/store.ts";
 import type { ClusterEvent, ClusterSummary, StoppedEvent } from "./cluster-event.ts";
 import { ControlPlane } from "./control-plane/control-plane.ts";
 import { LocalKubelets } from "./control-plane/local-kubelets.ts";
-import { openDataDir } from "./data-dir/data-dir.ts";
+import { INSTANCE_FILE, openDataDir } from "./data-dir/data-dir.ts";
 import { openStore } from "./data-dir/open-store.ts";
 import { claimDataDir, removeRunFile, writeRunFile } from "./data-dir/run-file.ts";
 import type { RunRecord } from "./data-dir/run-file.ts";
@@ -322,10 +322,10 @@ function certificateFile(
  * over its own leases without waiting for expiry. Servers that share a store draw an identity each.
  */
 async function identityOf({ store, dataDir }: ClusterOptions, loop: Loop): Promise<string | undefined> {
-  if (store.type !== "file") return undefined;
   const text = `setpoint-${loop.random("identity").uuid()}\n`;
-  const file = await createFile({ path: join(dataDir, "instance"), text, mode: 0o600, loop });
-  return file.trim();
+  // The file also says that the folder is a data dir.
+  const file = await createFile({ path: join(dataDir, INSTANCE_FILE), text, mode: 0o600, loop });
+  return store.type === "file" ? file.trim() : undefined;
 }
 
 interface Serving {

@@ -7,6 +7,7 @@ import {
   readdirSync,
   readFileSync,
   rmSync,
+  symlinkSync,
   writeFileSync,
 } from "node:fs";
 import { tmpdir } from "node:os";
@@ -84,7 +85,9 @@ describe("a named cluster in the background", () => {
   test("is deleted only when the user says so, and never with files of others", async () => {
     const home = new Home();
     const dataDir = join(home.path, "data");
-    mkdirSync(join(dataDir, "pki"), { recursive: true });
+    for (const name of ["pki", "process/pods", "volumes/data"])
+      mkdirSync(join(dataDir, name), { recursive: true });
+    writeFileSync(join(dataDir, "instance"), "setpoint-1\n");
     writeFileSync(join(dataDir, "notes.txt"), "mine");
 
     const asked = await home.run("down", "--data-dir", dataDir, "--delete");
@@ -93,6 +96,31 @@ describe("a named cluster in the background", () => {
     expect(asked).toMatchObject({ code: 2, stderr: "error: --delete without a terminal needs --yes\n" });
     expect(yes.stdout).toContain("Files of others stay: notes.txt.");
     expect(readdirSync(dataDir)).toEqual(["notes.txt"]);
+  });
+
+  test("is deleted only from a folder of its own", async () => {
+    const home = new Home();
+    const [foreign, real, link] = ["kubernetes", "real", "link"].map((name) => join(home.path, name)) as [
+      string,
+      string,
+      string,
+    ];
+    for (const folder of [foreign, real, home.path]) mkdirSync(join(folder, "pki"), { recursive: true });
+    for (const folder of [real, home.path]) writeFileSync(join(folder, "instance"), "setpoint-1\n");
+    symlinkSync(real, link);
+    const down = async (dataDir: string): Promise<string> =>
+      (await home.run("down", "--data-dir", dataDir, "--delete", "--yes")).stderr;
+
+    expect(await down(foreign)).toBe(
+      `error: ${foreign} has no file instance, so no cluster of setpoint has run there: delete it yourself\n`,
+    );
+    expect(await down(link)).toBe(
+      `error: ${link} is a link to ${real}: name that folder with --data-dir if it is meant\n`,
+    );
+    expect(await down(home.path)).toBe(
+      `error: ${home.path} has more than a cluster: delete the cluster's files in it yourself\n`,
+    );
+    for (const folder of [foreign, real, home.path]) expect(existsSync(join(folder, "pki"))).toBe(true);
   });
 });
 

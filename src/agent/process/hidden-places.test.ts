@@ -1,5 +1,6 @@
 import { describe, expect, test } from "vitest";
-import { parseMounts, placesOf } from "./hidden-places.ts";
+import { parseMounts } from "../../base/process/mount-table.ts";
+import { placesOf } from "./hidden-places.ts";
 
 const MOUNTS = parseMounts(
   [

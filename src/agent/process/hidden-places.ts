@@ -1,26 +1,7 @@
 /** Finds every place at which a folder of this machine appears: its file system may be mounted more than once. Pure. */
 import { posix } from "node:path";
+import type { MountEntry } from "../../base/process/mount-table.ts";
 import { findRest } from "./mount-plan.ts";
-
-export interface MountEntry {
-  /** Major and minor number of the file system. */
-  readonly device: string;
-  /** Folder of the file system that is mounted. */
-  readonly root: string;
-  readonly point: string;
-}
-
-/** Positions in a line of /proc/self/mountinfo. */
-const [DEVICE, ROOT, POINT] = [2, 3, 4];
-
-export function parseMounts(table: string): readonly MountEntry[] {
-  return table.split("\n").flatMap((line) => {
-    const words = line.split(" ");
-    const [device, root, point] = [words[DEVICE], words[ROOT], words[POINT]];
-    if (device === undefined || root === undefined || point === undefined) return [];
-    return [{ device, root: unescaped(root), point: unescaped(point) }];
-  });
-}
 
 /** The folder, without links, and the other places where it or a part of it can be seen. */
 export function placesOf(folder: string, mounts: readonly MountEntry[]): readonly string[] {
@@ -44,9 +25,4 @@ function findMount(path: string, mounts: readonly MountEntry[]): MountEntry | un
     if (findRest(mount.point, path) !== undefined && mount.point.length >= (found?.point.length ?? 0))
       found = mount;
   return found;
-}
-
-/** The kernel writes spaces and backslashes of a path in octal. */
-function unescaped(path: string): string {
-  return path.replaceAll(/\\(\d{3})/g, (_, octal: string) => String.fromCharCode(Number.parseInt(octal, 8)));
 }

@@ -1,7 +1,8 @@
 /** The files of this machine, for mount plans. */
-import { readFileSync, realpathSync, statSync } from "node:fs";
+import { realpathSync, statSync } from "node:fs";
+import { readMounts } from "../../base/process/mount-table.ts";
 import { isMissing } from "../logs/log-files.ts";
-import { parseMounts, placesOf, type MountEntry } from "./hidden-places.ts";
+import { placesOf } from "./hidden-places.ts";
 import type { HostFiles } from "./mount-plan.ts";
 
 const PERMISSIONS = 0o7777;
@@ -23,7 +24,7 @@ export const hostFiles: HostFiles = {
     return `${String(dev)}:${String(ino)}`;
   },
   mountsBelow(folder) {
-    const points = machineMounts().map(({ point }) => point);
+    const points = readMounts().map(({ point }) => point);
     const below = [...new Set(points)].filter((point) => point.startsWith(`${folder}/`)).toSorted();
     // A recursive bind of a mount point brings along everything below it.
     return below.filter((point) => !below.some((other) => point.startsWith(`${other}/`)));
@@ -32,11 +33,5 @@ export const hostFiles: HostFiles = {
 
 /** Folders in which the folder or a part of it can be seen. */
 export function machinePlacesOf(folder: string): readonly string[] {
-  return placesOf(realpathSync(folder), machineMounts()).filter(
-    (place) => hostFiles.kindOf(place) === "folder",
-  );
-}
-
-function machineMounts(): readonly MountEntry[] {
-  return parseMounts(readFileSync("/proc/self/mountinfo", "utf8"));
+  return placesOf(realpathSync(folder), readMounts()).filter((place) => hostFiles.kindOf(place) === "folder");
 }

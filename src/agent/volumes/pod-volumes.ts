@@ -3,7 +3,7 @@
  * date while the pod exists.
  */
 import { execFile } from "node:child_process";
-import { chmod, mkdir, readFile, rm } from "node:fs/promises";
+import { chmod, mkdir, rm } from "node:fs/promises";
 import { join } from "node:path";
 import { promisify } from "node:util";
 import type { PersistentVolume, Pod, Volume } from "../../api/generated/types/core-v1.ts";
@@ -12,6 +12,7 @@ import type { Log } from "../../base/log/log.ts";
 import { inParallel } from "../../base/loop/in-parallel.ts";
 import type { Loop } from "../../base/loop/loop.ts";
 import { pause } from "../../base/loop/pause.ts";
+import { mountPointsIn } from "../../base/process/mount-table.ts";
 import type { Client } from "../../client/client.ts";
 import { wholeNumber } from "../../resources/pod/resource-number.ts";
 import { neededVolumes } from "../pod/config-needs.ts";
@@ -131,7 +132,7 @@ export class PodVolumes {
     this.#tokens.forget(uid);
     return this.#inTurn(uid, async () => {
       const folder = this.folderOf(uid);
-      for (const mount of await this.#mountsBelow(folder)) await this.#command("umount", [mount]);
+      for (const mount of mountPointsIn(folder)) await this.#command("umount", [mount]);
       await rm(folder, { recursive: true, force: true });
     });
   }
@@ -249,7 +250,7 @@ export class PodVolumes {
     { isMemory, sizeLimit }: Extract<VolumeKind, { type: "empty" }>,
   ): Promise<void> {
     await mkdir(path, { recursive: true });
-    const isMounted = isMemory && (await this.#mountsBelow(path)).length > 0;
+    const isMounted = isMemory && mountPointsIn(path).length > 0;
     if (isMemory && !isMounted && process.getuid?.() === 0) {
       const size = sizeLimit === undefined ? [] : [`size=${String(wholeNumber(sizeLimit))}`];
       await this.#command("mount", ["-t", "tmpfs", "-o", ["mode=0777", ...size].join(","), "tmpfs", path]);
@@ -269,14 +270,6 @@ export class PodVolumes {
     const gid = groupOf(pod);
     if (gid !== undefined) await giveTo(place.path, { uid: undefined, gid });
     return place;
-  }
-
-  /** Deepest first. */
-  async #mountsBelow(folder: string): Promise<readonly string[]> {
-    if (process.platform !== "linux") return [];
-    const table = await readFile("/proc/self/mountinfo", "utf8");
-    const points = table.split("\n").map((line) => unescaped(line.split(" ")[4] ?? ""));
-    return points.filter((point) => point === folder || point.startsWith(`${folder}/`)).toReversed();
   }
 
   async #command(program: string, args: readonly string[]): Promise<void> {
@@ -330,9 +323,4 @@ function tokenFile(pod: Pod, token: string, mode: number): PayloadFile {
 
 function groupReadable(payload: Payload): Payload {
   return new Map([...payload].map(([path, file]) => [path, { ...file, mode: file.mode | 0o440 }]));
-}
-
-/** The kernel writes spaces and backslashes of a path in octal. */
-function unescaped(path: string): string {
-  return path.replaceAll(/\\(\d{3})/g, (_, octal: string) => String.fromCharCode(Number.parseInt(octal, 8)));
 }

@@ -3,6 +3,7 @@ import type { Node } from "../../api/generated/types/core-v1.ts";
 import { isJsonObject } from "../../api/json/json-object.ts";
 import { errorText } from "../../base/error-text.ts";
 import type { Loop } from "../../base/loop/loop.ts";
+import { requireOwnFolder } from "../../base/process/private-path.ts";
 import { connect } from "../../client/connection.ts";
 import { PROCESS_ISOLATION, PROCESS_NODE } from "../../resources/pod/process-runtime.ts";
 import { CLUSTER_NAME } from "../kubeconfig/kubeconfig.ts";
@@ -115,6 +116,8 @@ export async function stopCluster(
     await clearAfterCrash(dataDir, userKubeconfig, loop);
     return undefined;
   }
+  // Another user could name any process of this user in the record.
+  await loop.outside("file", requireOwnFolder(dataDir));
   const { pid } = record;
   signalEnd(record);
   onWait(pid, 0);
