@@ -1,4 +1,5 @@
 /** Volumes, variables and files of containers that are programs of this machine. */
+import { execFileSync } from "node:child_process";
 import {
   mkdtempSync,
   readFileSync,
@@ -6,6 +7,7 @@ import {
   readlinkSync,
   rmSync,
   statSync,
+  symlinkSync,
   writeFileSync,
 } from "node:fs";
 import { tmpdir } from "node:os";
@@ -235,6 +237,22 @@ describe("a program", () => {
     writeFileSync(hostPath(program, "/dev/termination-log"), "out of coffee");
 
     expect(await world.findMessage()).toBe("out of coffee");
+  });
+
+  test("leaves no message by a link or a pipe in place of its termination log", async () => {
+    await using world = await open();
+    const path = hostPath(
+      await world.build({ volumes: [{ name: "v", emptyDir: {} }] }),
+      "/dev/termination-log",
+    );
+    rmSync(path);
+
+    symlinkSync("/etc/passwd", path);
+    const byLink = await world.findMessage();
+    rmSync(path);
+    execFileSync("mkfifo", [path]);
+
+    expect([byLink, await world.findMessage()]).toEqual([undefined, undefined]);
   });
 
   test("that is gone loses its files at the next start of the agent", async () => {

@@ -174,13 +174,15 @@ function describeAgentEnds(isolation: Isolation): void {
   test("ends by itself when its agent stays away", async () => {
     const mark = `31536003.${String(process.pid)}`;
     await using world = await ProcessWorld.open(isolation, { patience: { lookSeconds: 1, looks: 2 } });
-    world.start(["sleep", mark]);
-    await world.report("started");
+    // A daemon of the program has no parent that leads to it.
+    world.start(["sh", "-c", `setsid sh -c 'sleep ${mark} & exit 0'; echo ready; exec sleep ${mark}`]);
+    await world.until("it is ready", async () => (await world.log()) === "ready\n");
 
+    await world.end();
     writeFileSync(join(world.machine.folder, "process/agent"), "1 0\n");
 
     await world.until("it has ended", () => !hasProcess(mark));
-    expect(await world.report("exited")).toMatchObject({ exitCode: 137 });
+    expect((await world.restart())?.containers).toMatchObject([{ exit: { exitCode: 137 } }]);
   });
 }
 

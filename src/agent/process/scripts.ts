@@ -68,7 +68,7 @@ wait
  */
 export const HOLDER = `${START_TIME}
 cd "$2" || exit 1
-token=$1 agent=$3 pause=$4 patience=$5
+agent=$3 pause=$4 patience=$5
 start_of $$
 echo "$$ $start" >holder.new && mv holder.new holder
 if [ -e network.sh ]; then
@@ -102,9 +102,13 @@ while sleep "$pause"; do
     start_of "$pid" 2>/dev/null
     [ "$word" = pid ] && [ "$start" = "$known" ] && end_run "$pid"
   done
-  for environment in $(grep -ls "SETPOINT_POD=$token" /proc/[0-9]*/environ); do
-    pid=\${environment#/proc/}
-    kill -KILL "\${pid%/environ}" 2>/dev/null
+  for record in containers/*/*/run.json; do
+    token=$(sed -n 's/.*"token":"\\([^"]*\\)".*/\\1/p' "$record" 2>/dev/null)
+    [ -n "$token" ] || continue
+    for environment in $(grep -ls "SETPOINT_RUN=$token" /proc/[0-9]*/environ 2>/dev/null); do
+      pid=\${environment#/proc/}
+      kill -KILL "\${pid%/environ}" 2>/dev/null
+    done
   done
   exit 0
 done

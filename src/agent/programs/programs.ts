@@ -2,6 +2,7 @@
  * Prepares containers that are programs of this machine: environment, volumes, files and log paths. Reads the API with
  * the identity of the pod's node.
  */
+import { constants } from "node:fs";
 import { mkdir, open, readFile, readdir, rm, writeFile } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import type { Readable } from "node:stream";
@@ -269,10 +270,14 @@ function mountedPlace({ path, identity }: VolumePlace): Pick<HostMount, "hostPat
 
 /** Undefined if there is no such file. */
 async function lastBytes(path: string, max: number): Promise<string | undefined> {
-  const file = await open(path, "r").catch(() => undefined);
+  // A program of the same user could have put a link or a pipe in its place.
+  const { O_RDONLY, O_NOFOLLOW, O_NONBLOCK } = constants;
+  const file = await open(path, O_RDONLY | O_NOFOLLOW | O_NONBLOCK).catch(() => undefined);
   if (file === undefined) return undefined;
   try {
-    const { size } = await file.stat();
+    const found = await file.stat();
+    if (!found.isFile()) return undefined;
+    const { size } = found;
     const length = Math.min(size, max);
     const { buffer, bytesRead } = await file.read(Buffer.alloc(length), 0, length, size - length);
     return buffer.toString("utf8", 0, bytesRead);
