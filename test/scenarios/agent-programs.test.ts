@@ -11,7 +11,7 @@ import {
   writeFileSync,
 } from "node:fs";
 import { tmpdir } from "node:os";
-import { join } from "node:path";
+import { dirname, join } from "node:path";
 import { afterAll, describe, expect, test } from "vitest";
 import { Programs } from "../../src/agent/programs/programs.ts";
 import type { Program } from "../../src/agent/runtime-handler.ts";
@@ -229,6 +229,14 @@ describe("a program", () => {
       join(world.dataDir, "pods-logs", `default_web_${world.uid}`, "main", "0.log"),
     );
     expect(program.env.get("KUBERNETES_SERVICE_HOST")).toMatch(/^[\d.]+$/);
+  });
+
+  test("has volumes and logs that no other user of the machine reads", async () => {
+    await using world = await open();
+    const { logPath } = await world.build({ volumes: [{ name: "v", emptyDir: {} }] });
+
+    for (const folder of [join(world.dataDir, "pods"), join(world.dataDir, "pods-logs"), dirname(logPath)])
+      expect(statSync(folder).mode & 0o777).toBe(0o700);
   });
 
   test("leaves a message in its termination log", async () => {

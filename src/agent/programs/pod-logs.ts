@@ -17,7 +17,7 @@ export class PodLogs {
   /** Path for the log of a run; its folder exists. Only the log of the run before is kept, as the kubelet does. */
   async make({ pod, container }: LogOwner, attempt: number): Promise<string> {
     const folder = this.#folderOf(pod, container.name);
-    await mkdir(folder, { recursive: true });
+    await mkdir(folder, { recursive: true, mode: 0o700 });
     const old = (await namesIn(folder)).filter((name) => (attemptOf(name) ?? attempt) < attempt - 1);
     await Promise.all(old.map((name) => rm(join(folder, name), { force: true })));
     return join(folder, fileOf(attempt));

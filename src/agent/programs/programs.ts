@@ -198,12 +198,12 @@ export class Programs implements ProgramSource {
   async #ownMounts({ pod, container, addresses }: StartOrder): Promise<readonly HostMount[]> {
     const hosts = join(this.#volumes.folderOf(pod.metadata.uid), "etc-hosts");
     const machine = pod.spec.hostNetwork === true ? await readFile(HOSTS, "utf8").catch(() => "") : "";
-    await mkdir(dirname(hosts), { recursive: true });
+    await mkdir(dirname(hosts), { recursive: true, mode: 0o700 });
     await writeFile(hosts, hostsText({ pod, machine, addresses: addresses.addresses }), {
       mode: 0o644,
     });
     const termination = this.#terminationFile(pod.metadata.uid, container);
-    await mkdir(dirname(termination), { recursive: true });
+    await mkdir(dirname(termination), { recursive: true, mode: 0o700 });
     await rm(termination, { force: true });
     const file = await open(termination, "w", 0o666);
     await file.chmod(0o666);

@@ -208,7 +208,7 @@ export class PodVolumes {
     const gid = groupOf(pod);
     const payload = joinedPayload(parts);
     const files = gid === undefined ? payload : groupReadable(payload);
-    await mkdir(path, { recursive: true });
+    await mkdir(path, { recursive: true, mode: 0o700 });
     await chmod(path, 0o755);
     const { loop } = this.#parts;
     const stamp = `${String(loop.now())}.${String(loop.random("volumes").below(1_000_000))}`;
@@ -249,7 +249,7 @@ export class PodVolumes {
     path: string,
     { isMemory, sizeLimit }: Extract<VolumeKind, { type: "empty" }>,
   ): Promise<void> {
-    await mkdir(path, { recursive: true });
+    await mkdir(path, { recursive: true, mode: 0o700 });
     const isMounted = isMemory && mountPointsIn(path).length > 0;
     if (isMemory && !isMounted && process.getuid?.() === 0) {
       const size = sizeLimit === undefined ? [] : [`size=${String(wholeNumber(sizeLimit))}`];

@@ -1,5 +1,6 @@
 /** Warns about existing pods that violate a namespace's stricter new level. The pods keep running. */
 import type { Pod } from "../../../../../api/generated/types/core-v1.ts";
+import type { PodLike } from "./check.ts";
 import { reasonText, violationsOf } from "./evaluation.ts";
 import { policyText } from "./policy.ts";
 import type { LevelVersion } from "./policy.ts";
@@ -13,13 +14,15 @@ export interface Reviewed {
   /** Each pod is decoded on demand, so that skipped pods cost little. */
   readonly pods: Iterable<() => Pod>;
   readonly isExempt: (pod: Pod) => boolean;
+  /** Adds what the checks need beside the pod. */
+  readonly inspect: (pod: Pod) => PodLike;
   /** Monotonic clock in milliseconds. */
   readonly elapsed: () => number;
 }
 
 /** Warnings for the client; empty if all pods comply. */
 export function reviewNamespace(
-  { namespace, pods, isExempt, elapsed }: Reviewed,
+  { namespace, pods, isExempt, inspect, elapsed }: Reviewed,
   policy: LevelVersion,
 ): readonly string[] {
   const findings = new Map<string, Finding>();
@@ -31,7 +34,7 @@ export function reviewNamespace(
     if (checked >= PODS_MAX || elapsed() > end) continue;
     checked += 1;
     const pod = read();
-    if (!isExempt(pod)) note(pod, reasonText(violationsOf(pod, policy)), findings);
+    if (!isExempt(pod)) note(pod, reasonText(violationsOf(inspect(pod), policy)), findings);
   }
   return [
     ...(checked < total

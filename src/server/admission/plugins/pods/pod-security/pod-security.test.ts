@@ -178,6 +178,24 @@ describe("an object with a pod template", () => {
 });
 
 describe("a namespace", () => {
+  test("lists its pods that run as processes of the machine", async () => {
+    const fixture = await start({});
+    await fixture.put("runtimeclasses.node.k8s.io", {
+      ...{
+        apiVersion: "node.k8s.io/v1",
+        kind: "RuntimeClass",
+        metadata: { name: "native" },
+        handler: "process",
+      },
+    });
+    await fixture.put("pods", plain("p", { runtimeClassName: "native" }));
+
+    const change = { object: namespace({ enforce: "baseline" }), previous: namespace({}) };
+    const { notes } = await fixture.attempt({ operation: "UPDATE", resource: "namespaces", ...change });
+
+    expect(notes.warnings.at(-1)).toBe("p: process runtime");
+  });
+
   const relabel = async (from: Labels, to: Labels): Promise<AdmissionOutcome> => {
     const fixture = await start(from);
     for (const name of ["b", "a", "c"]) await fixture.put("pods", bad(name));

@@ -110,12 +110,14 @@ class Guard {
     notes.annotate(`${NOTES}audit-violations`, text);
   }
 
-  #warnOfPods(policy: LevelVersion, { memory, name, notes }: AdmissionRequest): void {
+  #warnOfPods(policy: LevelVersion, request: AdmissionRequest): void {
+    const { memory, name, notes } = request;
     const { runtimeClasses } = this.#configuration.exemptions;
     const reviewed = {
       namespace: name,
       pods: memory.walk(PODS, name),
       isExempt: ({ spec }: Pod) => runtimeClasses.includes(spec.runtimeClassName ?? ""),
+      inspect: (pod: Pod) => withHandler(pod, request),
       elapsed: () => this.#loop.elapsed(),
     };
     for (const warning of reviewNamespace(reviewed, policy)) notes.warn(warning);
