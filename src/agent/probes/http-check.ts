@@ -42,7 +42,8 @@ export async function checkHttp(target: HttpTarget): Promise<CheckResult> {
 function urlOf({ action: { scheme = "HTTP", path = "/" }, host, port }: HttpTarget): URL {
   const shown = host.includes(":") ? `[${host}]` : host;
   const base = `${scheme.toLowerCase()}://${shown}:${String(port)}`;
-  return new URL(path.startsWith("/") ? path : `/${path}`, base);
+  // Behind the host, so that a path such as //example.com names no other host.
+  return new URL(`${base}${path.startsWith("/") ? "" : "/"}${path}`);
 }
 
 async function get(url: URL, { action, dial, signal }: HttpTarget): Promise<Answer> {
