@@ -1,3 +1,4 @@
+import { execFileSync } from "node:child_process";
 import { X509Certificate } from "node:crypto";
 import { once as nextEvent } from "node:events";
 import {
@@ -138,6 +139,18 @@ describe("a data dir", () => {
 });
 
 describe("a backup", () => {
+  test("is never read from a pipe, which would block for ever", async () => {
+    const file = join(folder(), "pipe");
+    execFileSync("mkfifo", [file]);
+
+    const opening = openStore(
+      options({ dataDir: folder(), store: { type: "file" }, restoreFile: file }),
+      surroundings,
+    );
+
+    await expect(opening).rejects.toThrow(`${file} is not a regular file: choose another backup`);
+  });
+
   test("of a running file store starts a new cluster in a file and in memory, at the same revision", async () => {
     const dataDir = folder();
     const store = await openFileStore({ dir: storeFolder(dataDir), loop });

@@ -1,4 +1,5 @@
 /** Opens the store that the options name, restored from a backup if one is given. */
+import { stat } from "node:fs/promises";
 import { join } from "node:path";
 import { getHeapStatistics } from "node:v8";
 import type { Log } from "../../base/log/log.ts";
@@ -37,7 +38,7 @@ export function storeFolder(dataDir: string): string {
   return join(dataDir, "store");
 }
 
-export function openStore(
+export async function openStore(
   {
     store,
     dataDir,
@@ -48,6 +49,7 @@ export function openStore(
   given: StoreSurroundings,
 ): Promise<Store> {
   const surroundings = { ...given, history, quotaBytes: quotaFor(storeQuotaBytes) };
+  if (file !== undefined) await given.loop.outside("file", refusePipe(file));
   switch (store.type) {
     case "memory":
       return openMemory(surroundings, file);
@@ -56,6 +58,13 @@ export function openStore(
     case "etcd":
       return openEtcd(store.etcd, surroundings, file);
   }
+}
+
+/** A pipe would block a thread that no signal ends. Readers report missing files and folders. */
+async function refusePipe(file: string): Promise<void> {
+  const found = await stat(file).catch(() => undefined);
+  if (found === undefined || found.isFile() || found.isDirectory()) return;
+  throw new Error(`${file} is not a regular file: choose another backup`);
 }
 
 /** Share of the heap for the store, which estimates the heap of decoded values. The rest is for requests and garbage. */

@@ -145,7 +145,10 @@ async function findTarget(
 
 /** Whether the file may have contexts of the data dir. Most files have none, and need no lock. */
 async function mentions(file: string, dataDir: string): Promise<boolean> {
-  return (await exists(file)) && (await readFile(file, "utf8")).includes(dataDir);
+  if (!(await exists(file))) return false;
+  const found = await stat(file);
+  // A pipe would block, and a file beyond the bound is never changed.
+  return found.isFile() && found.size <= BYTES_MAX && (await readFile(file, "utf8")).includes(dataDir);
 }
 
 async function exists(path: string): Promise<boolean> {
