@@ -90,7 +90,9 @@ describe("a data dir", () => {
 
     await once(options({ dataDir, store: { type: "memory" }, pkiDir: folder() }));
 
-    expect(readdirSync(dataDir)).toEqual(["controller-manager.conf", "kubeconfig", "scheduler.conf"]);
+    expect(readdirSync(dataDir)).toEqual([
+      ...["controller-manager.conf", "instance", "kubeconfig", "scheduler.conf"],
+    ]);
   });
 
   const memory = { type: "memory" } as const;
