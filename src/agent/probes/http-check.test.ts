@@ -1,4 +1,4 @@
-import { Duplex } from "node:stream";
+import type { Duplex } from "node:stream";
 import { expect, test } from "vitest";
 import { checkHttp } from "./http-check.ts";
 
