@@ -1,4 +1,3 @@
-import { execFileSync } from "node:child_process";
 import {
   chmodSync,
   chownSync,
@@ -108,15 +107,6 @@ describe("the kubeconfig of a user", () => {
 
     const text = readFileSync(file, "utf8");
     expect(names.filter((name) => !text.includes(`dataDir: /data/${name}`))).toEqual([]);
-  });
-
-  test("is not read when it is a pipe", async () => {
-    const file = join(folder(), "config");
-    execFileSync("mkfifo", [file]);
-
-    await removeContext({ file, loop }, CONTEXT.dataDir);
-
-    expect(await refusal(merge(file))).toContain("is not a regular file");
   });
 
   test("is left alone when it is a folder", async () => {
