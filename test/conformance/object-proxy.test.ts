@@ -56,6 +56,16 @@ describe.skipIf(OWN_ADDRESS === undefined)("a pod behind the server", () => {
     expect((await cluster.ask("POST", `${PODS}/web:${port}/proxy?a=b`)).text).toBe("/?a=b");
   });
 
+  test("gets the host that the client asked, and the client's address", async () => {
+    const port = await serveBeside(({ headers }, response) =>
+      response.end(JSON.stringify([headers.host, headers["x-forwarded-for"]])),
+    );
+
+    const { text } = await cluster.ask("GET", `${PODS}/web:${port}/proxy/`);
+
+    expect(JSON.parse(text)).toEqual([new URL(cluster.server).host, "127.0.0.1"]);
+  });
+
   describe("shows pages with links that lead through the server", () => {
     const page = (own: string): string =>
       `<p>é</p><a href="/rewriteme">1</a><a href="other">2</a><a href="http://${own}/x?y">3</a><a href="//example.com/">4</a>`;

@@ -107,7 +107,12 @@ function relayPlace(
     ...target,
     method,
     target: (rest === "" ? "/" : rest) + rawQuery,
-    headers: { "x-forwarded-host": ownHost ?? "", "x-forwarded-proto": "https", "x-forwarded-uri": rawPath },
+    headers: {
+      ...(ownHost !== undefined && { host: ownHost }),
+      "x-forwarded-host": ownHost ?? "",
+      "x-forwarded-proto": "https",
+      "x-forwarded-uri": rawPath,
+    },
     isWatch: false,
     unreached: (why) => serviceUnavailable(unreachedText(why)),
     relink: (link) => relocated(link, { base: baseOf(info), hosts: [authority, ownHost] }),

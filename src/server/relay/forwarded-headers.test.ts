@@ -38,6 +38,15 @@ describe("forwarded headers", () => {
     expect(kept).toEqual({ accept: "application/json", cookie: "a=b" });
   });
 
+  test("a forwarded request names every sender before this server", () => {
+    const names = (headers: Readonly<Record<string, string>>, remoteAddress?: string): unknown =>
+      forwardedRequestHeaders({ ...requestWith(headers), remoteAddress })["x-forwarded-for"];
+
+    expect(names({}, "192.0.2.1")).toBe("192.0.2.1");
+    expect(names({ "x-forwarded-for": "198.51.100.7" }, "192.0.2.1")).toBe("198.51.100.7, 192.0.2.1");
+    expect(names({})).toBeUndefined();
+  });
+
   test("a WebSocket request is forwarded without the protocol that is a token", () => {
     const token = "base64url.bearer.authorization.k8s.io.c2VjcmV0";
     const kept = (protocols: string): unknown =>
@@ -63,6 +72,16 @@ describe("forwarded headers", () => {
       "x-remote-group": ["a", "b,c"],
       "x-remote-extra-example.com%2Fscopes%25": ["x", "y"],
     });
+  });
+
+  test("a response is forwarded without permissions for pages of other sites", () => {
+    const headers = forwardedAnswerHeaders([
+      ...["Access-Control-Allow-Origin", "*", "Access-Control-Allow-Credentials", "true"],
+      ...["Access-Control-Allow-Methods", "GET", "Access-Control-Allow-Headers", "Authorization"],
+      ...["Content-Type", "text/plain"],
+    ]);
+
+    expect([...headers]).toEqual([["content-type", "text/plain"]]);
   });
 
   test("a response is forwarded without headers of its connection", () => {

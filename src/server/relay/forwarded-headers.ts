@@ -23,11 +23,17 @@ const OF_CONNECTION: ReadonlySet<string> = new Set([
 /** Headers with credentials or identity of this server's users. Another server must neither see nor trust them. */
 const OF_IDENTITY = /^(?:authorization$|impersonate-|x-remote-)/;
 
+/** Permissions for pages of other sites. Only this server may grant them for its own address. */
+const OF_ORIGIN = /^access-control-allow-(?:credentials|headers|methods|origin)$/;
+
 /** Header of a WebSocket. One of its protocols may be a token. */
 const PROTOCOLS = "sec-websocket-protocol";
 
+/** Addresses of the client and of each proxy on the way. */
+const SENDERS = "x-forwarded-for";
+
 /** Request headers to forward. The caller sets the host and the headers for body length and upgrade. */
-export function forwardedRequestHeaders({ headers }: AcceptedRequest): Record<string, string> {
+export function forwardedRequestHeaders({ headers, remoteAddress }: AcceptedRequest): Record<string, string> {
   const dropped = namedBy(headers.get("connection"));
   const kept: Record<string, string> = {};
   for (const [name, value] of headers) {
@@ -36,6 +42,7 @@ export function forwardedRequestHeaders({ headers }: AcceptedRequest): Record<st
   }
   const protocols = kept[PROTOCOLS];
   if (protocols !== undefined) kept[PROTOCOLS] = spokenProtocols(protocols).join(", ");
+  if (remoteAddress !== undefined) kept[SENDERS] = appended(kept[SENDERS], remoteAddress);
   return kept;
 }
 
@@ -62,8 +69,12 @@ export function forwardedAnswerHeaders(list: readonly string[]): Map<string, str
   }
   const dropped = namedBy(headers.get("connection"));
   for (const name of [...headers.keys()])
-    if (OF_CONNECTION.has(name) || dropped.has(name)) headers.delete(name);
+    if (OF_CONNECTION.has(name) || OF_ORIGIN.test(name) || dropped.has(name)) headers.delete(name);
   return headers;
+}
+
+function appended(list: string | undefined, entry: string): string {
+  return list === undefined ? entry : `${list}, ${entry}`;
 }
 
 function namedBy(connection = ""): ReadonlySet<string> {
