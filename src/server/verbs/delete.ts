@@ -114,7 +114,7 @@ async function removeMarked(writer: ObjectWriter, place: DeleteTarget, stored: S
 const HAPPENED = { UID: "deleted and then recreated", ResourceVersion: "modified" } as const;
 
 /** Checks the preconditions. The errors name the kind and both values, unlike those of an update. */
-function checkDeletable(
+export function checkDeletable(
   { uid, resourceVersion }: Preconditions,
   { metadata }: ApiObject,
   resource: StoredResource,

@@ -18,10 +18,9 @@ import { normal } from "../../write/incoming.ts";
 import { ObjectWriter } from "../../write/object-writer.ts";
 import type { Place } from "../../write/object-writer.ts";
 import { isDryRun, writeOptionsOf } from "../../write/write-options.ts";
-import { removeOne } from "../delete.ts";
+import { checkDeletable, removeOne } from "../delete.ts";
 import type { DeleteTarget } from "../delete.ts";
 import type { Verb } from "../verb.ts";
-import { checkPreconditions } from "../write-steps.ts";
 import type { Preconditions } from "../write-steps.ts";
 import type { Disruption, EvictionParts } from "./disruption-budget.ts";
 import { budgetOf, ignoresUnready, spendDisruption, stillProcessed } from "./disruption-budget.ts";
@@ -62,7 +61,7 @@ async function attempt(
     await evict(target, options, verbParts);
     return "done";
   }
-  checkPreconditions({ uid: options.preconditions?.uid, resourceVersion: undefined }, pod, target.resource);
+  checkDeletable({ uid: options.preconditions?.uid, resourceVersion: undefined }, pod, target.resource);
   try {
     await evict(target, inVersionOf(pod, options), verbParts);
     return "done";
@@ -137,7 +136,7 @@ async function noteDisruption(
   const now = timeText(verbParts.loop.now());
   const options = { isDryRun: false, onConflict: "retry" } as const;
   const saved = await new ObjectWriter(verbParts, place.origin).update(place, options, (previous) => {
-    checkPreconditions({ uid, resourceVersion }, previous, place.resource);
+    checkDeletable({ uid, resourceVersion }, previous, place.resource);
     const draft = cloneJson(previous) as Draft<Pod>;
     delete (draft as Draft<ApiObject>).metadata.resourceVersion;
     const conditions = draft.status.conditions ?? [];

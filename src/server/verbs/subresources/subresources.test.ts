@@ -210,6 +210,18 @@ describe("eviction", () => {
     });
   });
 
+  test("an eviction with a wrong uid is refused with the text of a deletion", async () => {
+    const server = await ServerFixture.start();
+    await runPod(server, "a");
+
+    const answer = await evict(server, "a", { deleteOptions: { preconditions: { uid: "other" } } });
+
+    expect(answer.code).toBe(409);
+    expect(answer.body["message"]).toMatch(
+      /^Operation cannot be fulfilled on Pod "a": the UID in the precondition \(other\) does not match the UID in record \(.+\)\. The object might have been deleted and then recreated$/,
+    );
+  });
+
   test("an eviction may be a policy/v1beta1 object, but of no unknown version", async () => {
     const server = await ServerFixture.start();
     await runPod(server, "a");
