@@ -386,6 +386,27 @@ describe("client.with", () => {
     expect(one.transport.requests.map(({ query }) => query)).toMatchObject([{ limit: "2" }]);
   });
 
+  test("deletes the rest of a collection when its pages expire", async () => {
+    const page = { value: { kind: "ConfigMapList", metadata: { continue: "old" }, items: [OBJECT] } };
+    const status = { kind: "Status", code: 410, reason: "Expired", metadata: { continue: "new" } };
+    const last = { value: { kind: "ConfigMapList", metadata: {}, items: [OBJECT] } };
+    const { loop, client, transport } = world([page, { code: 410, value: status }, last]);
+
+    await settled(
+      loop,
+      client(ConfigMap).deleteCollection({ namespace: "here", gracePeriodSeconds: 0, resourceVersion: "7" }),
+    );
+
+    expect(transport.requests.map(({ query = {} }) => [query["continue"], query["resourceVersion"]])).toEqual(
+      [
+        [undefined, "7"],
+        ["old", undefined],
+        ["new", undefined],
+      ],
+    );
+    expect(transport.requests.at(-1)?.body).toMatchObject({ gracePeriodSeconds: 0 });
+  });
+
   test("reports objects that were read, and known objects that are gone", async () => {
     const found = world([{ value: OBJECT }]);
     const status = { kind: "Status", code: 404, reason: "NotFound", details: { name: "a" } };

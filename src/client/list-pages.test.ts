@@ -50,6 +50,14 @@ describe("listPages", () => {
     expect(requests.map(({ continue: token }) => token)).toEqual([undefined, "t1", "t2"]);
   });
 
+  test("continues as often as a token expires after a page", async () => {
+    const turns = Array.from({ length: 20 }, () => [page(["a"], "t1"), expired("old", "t2")]).flat();
+
+    const { items } = await read({ limit: 1 }, [...turns, page(["b"])]);
+
+    expect(items).toHaveLength(21);
+  });
+
   test("starts over when the error has no token", async () => {
     const { requests } = await read({ limit: 1 }, [page(["a"], "t1"), expired("old"), page(["a"])]);
 

@@ -5,8 +5,8 @@ import type { ListOptions, ObjectList } from "./client.ts";
 /** Equal to client-go's page size: small enough for short responses, large enough for few requests. */
 const PAGE_ITEMS = 500;
 
-/** Upper bound of restarts: a server that cannot keep a token for one page will not do so later. */
-const RESTARTS_MAX = 10;
+/** Upper bound of restarts, and of expired tokens in a row: a server that cannot keep a token for one page will not do so later. */
+const FAILURES_MAX = 10;
 
 /**
  * Yields pages of one revision, which each page names. When a token expires, the server may
@@ -20,15 +20,20 @@ export async function* listPages<T>(
   const first: ListOptions = { ...options, limit: options.limit ?? PAGE_ITEMS };
   let next: ListOptions | undefined = first;
   let restarts = 0;
+  let expiries = 0;
   while (next !== undefined) {
     const page: ObjectList<T> | ApiError = await readPage(next, read);
     if (!(page instanceof ApiError)) {
+      expiries = 0;
       yield page;
       next = continued(first, page.metadata.continue);
       continue;
     }
-    if (++restarts > RESTARTS_MAX) throw page;
-    next = continued(first, page.continueToken) ?? restarted(first);
+    next = continued(first, page.continueToken);
+    if (next === undefined) restarts += 1;
+    else expiries += 1;
+    if (Math.max(restarts, expiries) > FAILURES_MAX) throw page;
+    next ??= restarted(first);
   }
 }
 

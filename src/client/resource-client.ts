@@ -155,17 +155,20 @@ export class TypedClient<T extends ApiObject> implements ResourceClient<T> {
   }
 
   async deleteCollection(options: ListOptions & DeleteOptions = {}): Promise<void> {
-    const isOnePage = options.limit !== undefined;
-    let page = isOnePage ? options : { ...options, limit: DELETED_TOGETHER };
-    for (;;) {
-      const next = await this.#deletePage(page);
-      if (isOnePage || next === undefined) return;
-      page = { ...page, continue: next };
+    if (options.limit !== undefined) {
+      await this.#deletePage(options);
+      return;
     }
+    // The deletions themselves may push the revision of the pages out of the server's history.
+    const { resourceVersion: _, resourceVersionMatch: __, ...rest } = options;
+    const pages = listPages({ ...options, limit: DELETED_TOGETHER }, (page) =>
+      this.#deletePage({ ...rest, ...page }),
+    );
+    for await (const page of pages) void page;
   }
 
-  /** Returns the continue token of the next page, if there is one. */
-  async #deletePage(options: ListOptions & DeleteOptions): Promise<string | undefined> {
+  /** Returns the deleted objects. */
+  async #deletePage(options: ListOptions & DeleteOptions): Promise<ObjectList<T>> {
     const path = collectionPath(this.type, options.namespace);
     const query = listQuery(options);
     let value: unknown;
@@ -175,11 +178,11 @@ export class TypedClient<T extends ApiObject> implements ResourceClient<T> {
       if (options.dryRun === undefined) this.#noteFailure({ namespace: options.namespace }, error);
       throw error;
     }
-    const { items = [], metadata } = (value ?? {}) as Partial<ObjectList<T>>;
+    const { items = [], metadata = { resourceVersion: "" } } = (value ?? {}) as Partial<ObjectList<T>>;
     if (options.dryRun === undefined)
       for (const written of deleteCollectionResults(this.type, items, options.propagationPolicy))
         this.#caller.reportWrite(written);
-    return metadata?.continue === "" ? undefined : metadata?.continue;
+    return { items, metadata };
   }
 
   async scale(reference: Reference<T>, replicas: number, options: WriteOptions = {}): Promise<Scale> {

@@ -5,7 +5,7 @@ import type { Namespace, Pod } from "../../api/generated/types/core-v1.ts";
 import { plainNumber } from "../../api/values/plain-number.ts";
 import { inSlices } from "../../base/loop/in-slices.ts";
 import type { YieldingWork } from "../../base/loop/yielding-work.ts";
-import type { Client } from "../../client/client.ts";
+import type { Client, ResourceClient } from "../../client/client.ts";
 import { isTerminal } from "../../resources/pod/pod-state.ts";
 import { readServedResources } from "../served-resources.ts";
 import type { ServedResource, ServedResources } from "../served-resources.ts";
@@ -49,7 +49,7 @@ export async function removeContent(
   const isPods = ({ group, plural }: ServedResource): boolean => group === "" && plural === "pods";
   const outcomes = await emptyAll(client, name, resources.filter(isPods));
   // Other objects are deleted after the pods: running pods may need them.
-  if (outcomes.every(({ items, error }) => items.length === 0 && error === undefined))
+  if (outcomes.every(({ left, error }) => left.count === 0 && error === undefined))
     outcomes.push(
       ...(await emptyAll(
         client,
@@ -83,12 +83,20 @@ export function* remainingGrace(
   return elapsedMs >= longest * 1000 ? 0 : longest;
 }
 
+/** What remains of a resource. Counts only: a namespace may hold more objects than fit into memory twice. */
+interface Remainder {
+  readonly count: number;
+  /** Objects with a finalizer, by its name. */
+  readonly finalizers: ReadonlyMap<string, number>;
+}
+
 interface Outcome {
   readonly resource: ServedResource;
-  /** Objects that remain. */
-  readonly items: readonly ApiObject[];
+  readonly left: Remainder;
   readonly error: Error | undefined;
 }
+
+const NOTHING: Remainder = { count: 0, finalizers: new Map() };
 
 async function emptyAll(
   client: Client,
@@ -104,43 +112,44 @@ async function emptyAll(
 }
 
 async function empty(client: Client, namespace: string, resource: ServedResource): Promise<Outcome> {
-  const list = async (): Promise<readonly ApiObject[]> => {
-    const items: ApiObject[] = [];
-    for await (const page of client(resource).pages({ namespace, form: "metadata" }))
-      items.push(...page.items);
-    return items;
-  };
+  const objects = client(resource);
   try {
-    const before = await list();
-    if (before.length === 0) return { resource, items: [], error: undefined };
-    await deleteAll(client, resource, before);
-    return { resource, items: await list(), error: undefined };
+    const { items } = await objects.list({ namespace, form: "metadata", limit: 1 });
+    if (items.length === 0) return { resource, left: NOTHING, error: undefined };
+    if (resource.verbs.includes("deletecollection"))
+      await objects.deleteCollection({ namespace, propagationPolicy: PROPAGATION });
+    else await deleteOneByOne(objects, namespace);
+    return { resource, left: await countLeft(objects, namespace), error: undefined };
   } catch (error) {
     // A resource that is no longer served has no objects.
-    if (isApiError(error, "NotFound") || isApiError(error, "MethodNotAllowed"))
-      return { resource, items: [], error: undefined };
-    return { resource, items: [], error: error as Error };
+    const isAbsent = isApiError(error, "NotFound") || isApiError(error, "MethodNotAllowed");
+    return { resource, left: NOTHING, error: isAbsent ? undefined : (error as Error) };
   }
 }
 
-async function deleteAll(
-  client: Client,
-  resource: ServedResource,
-  items: readonly ApiObject[],
-): Promise<void> {
-  const { namespace = "" } = items[0]?.metadata ?? {};
-  const propagationPolicy = "Background";
-  if (resource.verbs.includes("deletecollection")) {
-    await client(resource).deleteCollection({ namespace, propagationPolicy });
-    return;
-  }
-  for (const { metadata } of items) {
-    try {
-      await client(resource).delete({ namespace, name: metadata.name ?? "" }, { propagationPolicy });
-    } catch (error) {
-      if (!isApiError(error, "NotFound")) throw error;
+const PROPAGATION = "Background";
+
+async function deleteOneByOne(objects: ResourceClient<ApiObject>, namespace: string): Promise<void> {
+  for await (const { items } of objects.pages({ namespace, form: "metadata" })) {
+    for (const { metadata } of items) {
+      try {
+        await objects.delete({ namespace, name: metadata.name ?? "" }, { propagationPolicy: PROPAGATION });
+      } catch (error) {
+        if (!isApiError(error, "NotFound")) throw error;
+      }
     }
   }
+}
+
+async function countLeft(objects: ResourceClient<ApiObject>, namespace: string): Promise<Remainder> {
+  const finalizers = new Map<string, number>();
+  let count = 0;
+  for await (const { items } of objects.pages({ namespace, form: "metadata" })) {
+    count += items.length;
+    for (const finalizer of items.flatMap(({ metadata }) => metadata.finalizers ?? []))
+      finalizers.set(finalizer, (finalizers.get(finalizer) ?? 0) + 1);
+  }
+  return { count, finalizers };
 }
 
 interface Findings {
@@ -151,19 +160,18 @@ interface Findings {
 }
 
 function reportOf({ outcomes, undiscovered, graceSeconds, name }: Findings): ContentReport {
-  const left = outcomes.filter(({ items }) => items.length > 0);
+  const remaining = outcomes.filter(({ left }) => left.count > 0);
   const refused = outcomes.flatMap(({ error }) => error ?? []);
-  const finalizers = countFinalizers(left);
-  const unexpected = left
-    .filter(({ resource, items }) => !(isPod(resource) && graceSeconds > 0) && !items.some(isFinalized))
+  const unexpected = remaining
+    .filter(({ resource, left }) => !(isPod(resource) && graceSeconds > 0) && left.finalizers.size === 0)
     .map(({ resource }) => new Error(unexpectedText(name, resource)));
   return {
     undiscovered,
     failures: [...refused, ...unexpected],
     errors: [...undiscovered.values(), ...refused],
-    remaining: new Map(left.map(({ resource, items }) => [resourceName(resource), items.length])),
-    finalizers,
-    graceSeconds: left.some(({ resource }) => isPod(resource)) ? graceSeconds : 0,
+    remaining: new Map(remaining.map(({ resource, left }) => [resourceName(resource), left.count])),
+    finalizers: sumOfFinalizers(remaining),
+    graceSeconds: remaining.some(({ resource }) => isPod(resource)) ? graceSeconds : 0,
     waitSeconds: Math.max(graceSeconds, FINALIZER_SECONDS),
   };
 }
@@ -172,17 +180,11 @@ function isPod({ group, plural }: ServedResource): boolean {
   return group === "" && plural === "pods";
 }
 
-function isFinalized({ metadata }: ApiObject): boolean {
-  return (metadata.finalizers ?? []).length > 0;
-}
-
-function countFinalizers(left: readonly Outcome[]): ReadonlyMap<string, number> {
-  const counts = new Map<string, number>();
-  for (const { items } of left) {
-    for (const finalizer of items.flatMap(({ metadata }) => metadata.finalizers ?? []))
-      counts.set(finalizer, (counts.get(finalizer) ?? 0) + 1);
-  }
-  return counts;
+function sumOfFinalizers(outcomes: readonly Outcome[]): ReadonlyMap<string, number> {
+  const sums = new Map<string, number>();
+  for (const [finalizer, count] of outcomes.flatMap(({ left }) => [...left.finalizers]))
+    sums.set(finalizer, (sums.get(finalizer) ?? 0) + count);
+  return sums;
 }
 
 function resourceName({ plural, group }: ServedResource): string {
