@@ -1,13 +1,17 @@
 import { describe, expect, test } from "vitest";
 import type { ResourceType } from "../../src/api/api-object.ts";
 import { CustomResourceDefinition } from "../../src/api/generated/types/apiextensions-v1.ts";
-import { Deployment } from "../../src/api/generated/types/apps-v1.ts";
+import { Deployment, ReplicaSet } from "../../src/api/generated/types/apps-v1.ts";
 import { Job } from "../../src/api/generated/types/batch-v1.ts";
 import { ConfigMap, Namespace, Pod, Secret } from "../../src/api/generated/types/core-v1.ts";
+import type { ResourceClient } from "../../src/client/client.ts";
 import { startCluster } from "../../src/cluster/in-program/start-cluster.ts";
 import type { Cluster } from "../../src/cluster/in-program/start-cluster.ts";
+import { replicaSetController } from "../../src/controllers/replica-set.ts";
+import type { Controller, ReconcileContext } from "../../src/runtime/controller/controller.ts";
 
 const LOOPS = ["namespace-controller", "garbage-collector-controller"];
+const REPLICAS = 50;
 const SPEC = { containers: [{ name: "main", image: "main:1" }] };
 
 describe.each([1, 2])("a namespace that is deleted, seed %s", (seed) => {
@@ -51,6 +55,35 @@ describe.each([1, 2])("a namespace that is deleted, seed %s", (seed) => {
     await cluster.settle();
 
     expect(cluster.objects(Namespace).map(({ metadata }) => metadata.name)).not.toContain("going");
+  });
+
+  test("is asked for one pod a pass by a ReplicaSet, however many it wants", async () => {
+    let asked = 0;
+    const counted = counting(replicaSetController, () => (asked += 1));
+    await using cluster = await startCluster({
+      clock: "virtual",
+      seed,
+      loops: LOOPS,
+      controllers: [counted],
+    });
+    await cluster.client(Namespace).create({ metadata: { name: "going" } });
+    const labels = { app: "web" };
+    await cluster.client(ReplicaSet).create({
+      metadata: { name: "web", namespace: "going" },
+      spec: {
+        replicas: REPLICAS,
+        selector: { matchLabels: labels },
+        template: { metadata: { labels }, spec: SPEC },
+      },
+    });
+    await cluster.settle();
+    asked = 0;
+
+    await cluster.client(Namespace).delete({ name: "going" });
+    await cluster.settle();
+
+    expect(cluster.objects(Namespace).map(({ metadata }) => metadata.name)).not.toContain("going");
+    expect(asked).toBeLessThanOrEqual(10);
   });
 
   test("stays for some seconds, so that clients that delete its content still find it", async () => {
@@ -214,4 +247,20 @@ function conditions(cluster: Cluster): Readonly<Record<string, Told>> {
   return Object.fromEntries(
     told.map(({ type, status, reason, message }) => [type, [status, reason, message]]),
   );
+}
+
+/** The same controller, with a callback before each creation of a pod. */
+function counting(controller: Controller, beforeCreate: () => void): Controller {
+  const { definition } = controller;
+  const around = ({ client }: ReconcileContext): ReconcileContext["client"] => {
+    const create: ResourceClient<Pod>["create"] = (manifest, options) => {
+      beforeCreate();
+      return client(Pod).create(manifest, options);
+    };
+    const choose = (type: ResourceType): unknown => (type === Pod ? { create } : client(type));
+    return Object.assign(choose, client);
+  };
+  const reconcile: typeof definition.reconcile = (object, context) =>
+    definition.reconcile(object, { ...context, client: around(context) });
+  return { ...controller, definition: { ...definition, reconcile } };
 }

@@ -130,14 +130,18 @@ async function empty(client: Client, namespace: string, resource: ServedResource
 const PROPAGATION = "Background";
 
 async function deleteOneByOne(objects: ResourceClient<ApiObject>, namespace: string): Promise<void> {
-  for await (const { items } of objects.pages({ namespace, form: "metadata" })) {
-    for (const { metadata } of items) {
-      try {
-        await objects.delete({ namespace, name: metadata.name ?? "" }, { propagationPolicy: PROPAGATION });
-      } catch (error) {
-        if (!isApiError(error, "NotFound")) throw error;
-      }
-    }
+  for await (const { items } of objects.pages({ namespace, form: "metadata" }))
+    for (const { metadata } of items) await deleteOne(objects, { namespace, name: metadata.name ?? "" });
+}
+
+async function deleteOne(
+  objects: ResourceClient<ApiObject>,
+  reference: { readonly namespace: string; readonly name: string },
+): Promise<void> {
+  try {
+    await objects.delete(reference, { propagationPolicy: PROPAGATION });
+  } catch (error) {
+    if (!isApiError(error, "NotFound")) throw error;
   }
 }
 

@@ -21,14 +21,13 @@ export interface CreatedPods extends PodChanges<Pod> {
   readonly isNamespaceTerminating: boolean;
 }
 
-/** Creates in batches of growing size; stops after a batch with a failure. */
+/** Creates in batches of growing size; stops after a batch with a failure. A terminating namespace is no error. */
 export async function createPods(
   owner: ApiObject,
   manifests: readonly Manifest<Pod>[],
   context: ReconcileContext,
 ): Promise<CreatedPods> {
   const created: Pod[] = [];
-  let isEnding = false;
   const { errors } = await slowStart(manifests.length, async (at) => {
     try {
       const pod = await context.client(Pod).create(manifests[at] ?? {});
@@ -36,16 +35,14 @@ export async function createPods(
       const message = `Created pod: ${pod.metadata.name}`;
       context.event(owner, { type: "Normal", reason: "SuccessfulCreate", message });
     } catch (error) {
-      if (isNamespaceTerminating(error)) {
-        isEnding = true;
-        return;
-      }
+      if (isNamespaceTerminating(error)) throw error;
       const message = `Error creating: ${textOf(error)}`;
       context.event(owner, { type: "Warning", reason: "FailedCreate", message });
       throw error;
     }
   });
-  return { done: created, errors, isNamespaceTerminating: isEnding };
+  const failures = errors.filter((error) => !isNamespaceTerminating(error));
+  return { done: created, errors: failures, isNamespaceTerminating: failures.length < errors.length };
 }
 
 /** A pod that no longer exists counts as deleted. */
