@@ -83,7 +83,7 @@ export function* remainingGrace(
   return elapsedMs >= longest * 1000 ? 0 : longest;
 }
 
-/** What remains of a resource. Counts only: a namespace may hold more objects than fit into memory twice. */
+/** Objects of a resource that remain. Counts only: copies of all objects of a large namespace would fill the heap. */
 interface Remainder {
   readonly count: number;
   /** Objects with a finalizer, by its name. */
