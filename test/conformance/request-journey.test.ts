@@ -47,13 +47,18 @@ test.each([
     await events.next(name);
   }
 
-  const files = await serverFilesOf(async () => {
-    await client.send(asked("counted"));
-    await events.next("counted");
-  });
+  let files: readonly string[] | undefined;
+  // A timer of the server may fire beside one of them.
+  for (const name of ["first", "second", "third"]) {
+    const found = await serverFilesOf(async () => {
+      await client.send(asked(name));
+      await events.next(name);
+    });
+    files = files?.filter((file) => found.includes(file)) ?? found;
+  }
   client.close();
 
-  expect(files.length, files.join("\n")).toBeLessThanOrEqual(most);
+  expect(files?.length, files?.join("\n")).toBeLessThanOrEqual(most);
   expect(files).toContain("verbs/watch/watch-events.js");
 });
 
