@@ -10,7 +10,7 @@ import { startServer, type TestServer } from "../../src/server/transport/fixture
 import { TestApi } from "../api-harness.ts";
 
 const MAPS = "/api/v1/namespaces/default/configmaps";
-const FILES_OF_CREATE_MAX = 54;
+const FILES_OF_CREATE_MAX = 55;
 const FILES_OF_APPLY_MAX = 56;
 
 interface Asked {
