@@ -7,8 +7,9 @@ import { afterAll, beforeAll, expect, onTestFinished, test } from "vitest";
 import { PackageConsumer } from "./package-consumer.ts";
 import { Folder, RunningCluster } from "./running-cluster.ts";
 
-/** docs/guides/write-a-controller.md promises five seconds, which a busy machine exceeds. Waiting for a pass would take forever. */
-const END_MS = 45_000;
+/** Bound in docs/guides/write-a-controller.md. A machine that runs other tests may exceed it in one try. */
+const END_MS = 5000;
+const TRIES = { retry: 2 };
 
 const folder = new Folder();
 const consumer = new PackageConsumer();
@@ -33,28 +34,32 @@ const WAYS = {
   "kube-system": "for (;;) try { await client(ServiceAccount).list(); } catch {}",
 };
 
-test("a program with passes that never end ends soon after SIGTERM, and names one", async () => {
-  const program = spawn(process.execPath, ["dist/main.js"], {
-    cwd: join(consumer.folder, "stuck"),
-    env: { ...process.env, KUBECONFIG: cluster.kubeconfig },
-    stdio: ["ignore", "ignore", "pipe"],
-  });
-  onTestFinished(() => void program.kill("SIGKILL"));
-  let log = "";
-  program.stderr.on("data", (piece) => (log += String(piece)));
-  for (const namespace of Object.keys(WAYS))
-    await expect.poll(() => log, { timeout: 30_000 }).toContain(`reconcile begins in ${namespace} `);
+test(
+  "a program with passes that never end ends on SIGTERM within five seconds, and names one",
+  TRIES,
+  async () => {
+    const program = spawn(process.execPath, ["dist/main.js"], {
+      cwd: join(consumer.folder, "stuck"),
+      env: { ...process.env, KUBECONFIG: cluster.kubeconfig },
+      stdio: ["ignore", "ignore", "pipe"],
+    });
+    onTestFinished(() => void program.kill("SIGKILL"));
+    let log = "";
+    program.stderr.on("data", (piece) => (log += String(piece)));
+    for (const namespace of Object.keys(WAYS))
+      await expect.poll(() => log, { timeout: 30_000 }).toContain(`reconcile begins in ${namespace} `);
 
-  const killedAt = performance.now();
-  program.kill("SIGTERM");
-  const [code, signal] = (await once(program, "close")) as unknown[];
+    const killedAt = performance.now();
+    program.kill("SIGTERM");
+    const [code, signal] = (await once(program, "close")) as unknown[];
 
-  expect(performance.now() - killedAt).toBeLessThan(END_MS);
-  expect([code, signal]).toEqual([1, null]);
-  expect(log).toMatch(
-    /error passes are abandoned at the stop controller=stuck passes=3 error="reconcile \S+\/default of stuck ignores the stop: end it when its signal aborts"/,
-  );
-});
+    expect(performance.now() - killedAt).toBeLessThan(END_MS);
+    expect([code, signal]).toEqual([1, null]);
+    expect(log).toMatch(
+      /error passes are abandoned at the stop controller=stuck passes=3 error="reconcile \S+\/default of stuck ignores the stop: end it when its signal aborts"/,
+    );
+  },
+);
 
 function controllerText(): string {
   const ways = Object.entries(WAYS).map(
